@@ -1,0 +1,42 @@
+"""Fixtures for tests that read the mirror of public data; without it they are skipped."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+GITHUB = "raw.githubusercontent.com"
+
+
+@pytest.fixture(scope="session")
+def mirror() -> Path:
+    """The mirror directory that WALKEVAL_MIRROR names."""
+    name = os.environ.get("WALKEVAL_MIRROR")
+    if not name:
+        pytest.skip("WALKEVAL_MIRROR is not set: tests on real data need the mirror")
+    path = Path(name)
+    if not (path / GITHUB).is_dir():
+        pytest.skip(f"WALKEVAL_MIRROR is {name}, which holds no mirror")
+    return path
+
+
+@pytest.fixture(scope="session")
+def trec8_qrels(mirror: Path) -> Path:
+    """The gzipped judgements of TREC 8 ad hoc."""
+    return _the_one(mirror, "castorini/anserini-tools/*/qrels/qrels.adhoc.401-450.txt.gz")
+
+
+@pytest.fixture(scope="session")
+def trec8_runs(mirror: Path) -> dict[str, Path]:
+    """The gzipped files of the 129 runs of TREC 8 ad hoc by run name, in alphabetical order."""
+    found = (mirror / GITHUB).glob("isoboroff/trec8-scores/*/inputs/input.*.gz")
+    return {path.name.removeprefix("input.").removesuffix(".gz"): path for path in sorted(found)}
+
+
+def _the_one(mirror: Path, pattern: str) -> Path:
+    found = sorted((mirror / GITHUB).glob(pattern))
+    if len(found) != 1:
+        pytest.skip(f"the mirror has {len(found)} files {pattern}")
+    return found[0]
