@@ -1,0 +1,17 @@
+"""Correlate every measure of a collection with every other."""
+
+from job import job
+
+from walkeval.scoring import Scores
+from walkeval.tables import correlation_table, write_table
+
+with job(snakemake):
+    scores = Scores.load(snakemake.input.scores)
+    table = correlation_table(
+        scores,
+        name=snakemake.wildcards.collection,
+        variant=snakemake.params.tau,
+        decimals=snakemake.params.rounding,
+        samples=snakemake.params.bootstrap,
+    )
+    write_table(snakemake.output.correlations, table)

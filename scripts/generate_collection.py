@@ -1,0 +1,22 @@
+"""Generate a synthetic collection as ordinary TREC files."""
+
+from pathlib import Path
+
+from job import job
+
+from walkeval.gathering import Evidence, runs_in_folder
+from walkeval.synthetic import generate, read_specifications
+
+with job(snakemake):
+    name = snakemake.wildcards.collection
+    specification = read_specifications(snakemake.input.specification)[name]
+    folder = Path(snakemake.output.files)
+    generate(specification, folder)
+    Evidence(
+        collection=name,
+        title=f"{name}, synthetic",
+        kind="synthetic",
+        qrels=str(folder / "qrels.txt"),
+        dataset="generated",
+        runs=runs_in_folder(folder / "runs"),
+    ).save(snakemake.output.evidence)

@@ -1,0 +1,20 @@
+"""Score one shard of the replicates of a collection's downsampled pools."""
+
+from job import job
+
+from walkeval.judging import JudgedCollection
+from walkeval.robustness import summarize_pools
+from walkeval.scoring import Scores
+
+with job(snakemake):
+    first = int(snakemake.wildcards.shard) * snakemake.params.shard
+    summarize_pools(
+        JudgedCollection.load(snakemake.input.judged),
+        Scores.load(snakemake.input.scores),
+        rates=snakemake.params.rates,
+        replicates=range(first, min(first + snakemake.params.shard, snakemake.params.replicates)),
+        name=snakemake.wildcards.collection,
+        variant=snakemake.params.tau,
+        decimals=snakemake.params.rounding,
+        min_grade=snakemake.params.min_grade,
+    ).save(snakemake.output.summary)

@@ -1,0 +1,1 @@
+"""The papers, one module each: what they claim, recomputed."""

@@ -1,0 +1,108 @@
+"""How a measure bears an incomplete pool: its mean and its ranking of systems under downsampled judgements."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from walkeval.correlation import kendall
+from walkeval.errors import InputError
+from walkeval.judging import JudgedCollection
+from walkeval.pools import downsample
+from walkeval.scoring import Scores, score_collection
+
+
+@dataclass(frozen=True, eq=False)
+class PoolSummary:
+    """Mean score and tau with the full pool, by replicate, rate and measure."""
+
+    measures: list[str]
+    rates: list[int]
+    replicates: NDArray[np.int64]
+    mean: NDArray[np.float64]
+    tau: NDArray[np.float64]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write to one file, whole or not at all."""
+        path = Path(path)
+        part = path.with_name(path.name + ".part")
+        with part.open("wb") as stream:
+            np.savez(
+                stream, measures=np.array(self.measures, dtype=str), rates=np.array(self.rates),
+                replicates=self.replicates, mean=self.mean, tau=self.tau,
+            )  # fmt: skip
+        os.replace(part, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> PoolSummary:
+        """Read what `save` wrote."""
+        try:
+            with np.load(path, allow_pickle=False) as stored:
+                return cls(
+                    [str(one) for one in stored["measures"]], stored["rates"].tolist(),
+                    stored["replicates"], stored["mean"], stored["tau"],
+                )  # fmt: skip
+        except (OSError, ValueError, KeyError) as error:
+            raise InputError(path, f"is not a summary of pools ({error}); remove it and run again") from error
+
+    @classmethod
+    def merge(cls, parts: Sequence[PoolSummary]) -> PoolSummary:
+        """Put shards together, in the order of the replicates, so that sharding does not show."""
+        order = np.argsort(np.concatenate([one.replicates for one in parts]), kind="stable")
+        return cls(
+            parts[0].measures,
+            parts[0].rates,
+            np.concatenate([one.replicates for one in parts])[order],
+            np.concatenate([one.mean for one in parts])[order],
+            np.concatenate([one.tau for one in parts])[order],
+        )
+
+
+def summarize_pools(
+    collection: JudgedCollection,
+    full: Scores,
+    rates: Sequence[int],
+    replicates: Iterable[int],
+    name: str,
+    variant: str = "b",
+    decimals: int | None = None,
+    min_grade: int = 1,
+) -> PoolSummary:
+    """Score a collection under downsampled pools and compare with the full pool's scores."""
+    replicates = list(replicates)
+    reference = full.means()
+    shape = len(replicates), len(rates), len(full.measures)
+    mean, tau = np.full(shape, np.nan), np.full(shape, np.nan)
+    for row, replicate in enumerate(replicates):
+        pools = downsample(collection, rates, replicate, name, min_grade=min_grade)
+        for column, rate in enumerate(rates):
+            means = score_collection(collection, full.measures, pool=pools[rate], min_grade=min_grade).means()
+            if means.shape[1]:
+                mean[row, column] = means.mean(axis=1)
+            for index in range(len(full.measures)):
+                tau[row, column, index] = kendall(reference[index], means[index], variant, decimals).value
+    return PoolSummary(list(full.measures), list(rates), np.array(replicates, dtype=np.int64), mean, tau)
+
+
+def curves(summary: PoolSummary, full: Scores, level: float = 0.95) -> pd.DataFrame:
+    """What Figures 3 and 4 plot: by measure and rate, the mean over replicates and a band; 100% is the full pool."""
+    rows = []
+    reference = full.means()
+    tails = [(1 - level) / 2, 1 - (1 - level) / 2]
+    for index, measure in enumerate(summary.measures):
+        whole = float(reference[index].mean()) if reference.shape[1] else float("nan")
+        for quantity, values, at_full in (("mean", summary.mean, whole), ("tau", summary.tau, 1.0)):
+            rows.append((measure, 100, quantity, at_full, at_full, at_full, 0))
+            for column, rate in enumerate(summary.rates):
+                sample = values[:, column, index]
+                sample = sample[np.isfinite(sample)]
+                low, high = np.quantile(sample, tails) if len(sample) else (np.nan, np.nan)
+                average = float(sample.mean()) if len(sample) else float("nan")
+                rows.append((measure, rate, quantity, average, float(low), float(high), len(sample)))
+    return pd.DataFrame(rows, columns=["measure", "rate", "quantity", "value", "low", "high", "replicates"])
