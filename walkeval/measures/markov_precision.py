@@ -194,21 +194,64 @@ def _neighbor_sums(lists: RankedLists, table: NDArray[np.float64]) -> NDArray[np
 def _pair_sums(lists: RankedLists, table: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sum of the kernel over all other relevant documents of the same list.
 
-    One pass for each lag m takes all pairs (k-th, (k+m)-th relevant document) of all lists at once. Documents are
-    sorted by how many follow them in their list, so the pairs of a lag are a prefix.
+    Lists with few relevant documents take their pairs one by one; for the others the sum is a convolution of the kernel
+    with where the relevant documents stand, and the fast Fourier transform costs less.
     """
     found = lists.relevant
-    following = found.count[found.list_index] - found.ordinal
-    by_following = np.argsort(-following, kind="stable")
-    pairs_of_lag = np.searchsorted(-following[by_following], -np.arange(1, found.count.max(initial=1)), side="right")
+    many = found.count**2 > CONVOLUTION_FROM * lists.length
     total = np.zeros(len(found.rank))
+    chosen = np.flatnonzero(~many[found.list_index])
+    total[chosen] = _sums_by_lag(found.list_index[chosen], found.rank[chosen], found.ordinal[chosen], found.count, table)
+    for first in range(0, int(many.sum()), 256):
+        rows = np.flatnonzero(many)[first : first + 256]
+        total[_positions(found.start[rows], found.count[rows])] = _sums_by_convolution(lists, rows, table)
+    return total
+
+
+CONVOLUTION_FROM = 8
+"""From r^2 > 8 T relevant documents on, the transform is the faster way (measured at T = 100 to 5000)."""
+
+
+def _positions(start: NDArray[np.int64], count: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The positions of several slices, one after the other."""
+    return np.repeat(start - (np.cumsum(count) - count), count) + np.arange(count.sum())
+
+
+def _sums_by_lag(
+    list_index: NDArray, rank: NDArray, ordinal: NDArray, count: NDArray, table: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """One pass for each lag m takes all pairs (k-th, (k+m)-th relevant document) of all lists at once.
+
+    Documents are sorted by how many follow them in their list, so the pairs of a lag are a prefix.
+    """
+    following = count[list_index] - ordinal
+    by_following = np.argsort(-following, kind="stable")
+    pairs_of_lag = np.searchsorted(-following[by_following], -np.arange(1, following.max(initial=0) + 1), side="right")
+    total = np.zeros(len(rank))
     for lag, pairs in enumerate(pairs_of_lag, start=1):
         early = by_following[:pairs]
         late = early + lag
-        value = table[found.rank[late] - found.rank[early]]
+        value = table[rank[late] - rank[early]]
         total[early] += value
         total[late] += value
     return total
+
+
+def _sums_by_convolution(lists: RankedLists, rows: NDArray[np.intp], table: NDArray[np.float64]) -> NDArray[np.float64]:
+    from scipy.fft import irfft, next_fast_len, rfft
+
+    found = lists.relevant
+    depth = int(lists.length[rows].max())
+    size = next_fast_len(2 * depth, real=True)
+    around = np.zeros(size)
+    around[:depth] = table[:depth]
+    around[size - depth + 1 :] += table[depth - 1 : 0 : -1]
+    where = _positions(found.start[rows], found.count[rows])
+    row, column = np.repeat(np.arange(len(rows)), found.count[rows]), found.rank[where] - 1
+    stands = np.zeros((len(rows), size))
+    stands[row, column] = 1.0
+    # Rounding may leave a sum that should be next to nothing a little below it.
+    return np.maximum(irfft(rfft(stands) * rfft(around), n=size)[row, column], 0.0)
 
 
 def stationary_law(matrix: ArrayLike) -> NDArray[np.float64]:
