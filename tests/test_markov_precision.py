@@ -145,6 +145,7 @@ def test_invalid_chains_are_refused_with_the_reason(matrix, words):
         ({"rescale": "precision"}, "rescale"),
         ({"model": "GL_AD_LID", "offset": 0}, "offset"),
         ({"holding": [1.0]}, "holding has 1 ranks"),
+        ({"holding": 3}, "holding must be a list of numbers, one a rank; got 3"),
         ({"holding": [1.0, 0.0, 1.0]}, "holding must be finite and above 0; got 0.0 at rank 2"),
     ],
 )

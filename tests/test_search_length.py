@@ -170,7 +170,7 @@ def test_edges():
 def test_registry():
     measure = parse_measure("ESL(wanted=2)")
     assert measure.wanted == 2 and measure.needs_ties and not measure.higher_is_better
-    assert parse_measure("ESLRF").name == "ESLRF"
+    assert parse_measure("ESLRF").name == "ESLRF(wanted=1)"
 
 
 @pytest.mark.parametrize(

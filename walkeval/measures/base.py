@@ -7,6 +7,7 @@ A measure is a frozen dataclass: its fields are its parameters, its docstring sa
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import MISSING, dataclass, field, fields
@@ -61,8 +62,12 @@ class Measure:
     undefined: ClassVar[str] = UNDEFINED
     """What value it takes where it is not defined, and why."""
     monotone: ClassVar[str | None] = None
-    """What makes its bounds over unjudged documents exact: ``"gain"`` if a further relevant document never
-    lowers the score, ``"swap"`` if that holds only for moving one up the list, None if neither holds."""
+    """What makes its bounds over unjudged documents exact (`walkeval.bounds`): ``"gain"`` if raising a gain never
+    makes the score worse; ``"swap"`` if, for binary judgements and a fixed number of relevant documents, moving one of
+    them up never does; ``"layers"`` if for graded gains it is a sum over grades to whose terms "swap" applies, or
+    the ratio of two such sums that the method ``parts`` gives for binary lists; None if none of these holds."""
+    binary: ClassVar[bool] = False
+    """Whether only it matters which documents are relevant, and not how much."""
     needs_ties: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -110,10 +115,10 @@ def _check_parameter(measure: Measure, one: Any) -> None:
         return
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise ParameterError(f"{label} must be a number; got {value!r}")
+    if not _is_finite(value):
+        raise ParameterError(f"{label} must be finite; got {value!r}")
     if kind == "int" and value != int(value):
         raise ParameterError(f"{label} must be a whole number; got {value!r}")
-    if not np.isfinite(value):
-        raise ParameterError(f"{label} must be finite; got {value!r}")
     object.__setattr__(measure, one.name, int(value) if kind == "int" else float(value))
     for word, broken in (
         ("low", lambda limit: value < limit),
@@ -124,6 +129,13 @@ def _check_parameter(measure: Measure, one: Any) -> None:
         if rule.get(word) is not None and broken(rule[word]):
             words = {"low": "at least", "high": "at most", "above": "above", "below": "below"}[word]
             raise ParameterError(f"{label} must be {words} {rule[word]:g}; got {value!r}")
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number beyond all floats
+        return False
 
 
 _REGISTRY: dict[str, type[Measure]] = {}
@@ -163,6 +175,8 @@ def parse_measure(name: str, **parameters: Any) -> Measure:
     if suffix is not None:
         if measure.at is None:
             raise ParameterError(f"{family} takes no cut-off: leave out '@{suffix}' in {name!r}")
+        if measure.at in values:
+            raise ParameterError(f"{family}: {measure.at} is given twice in {name!r}")
         values[measure.at] = _value(suffix)
     for key in parameters:
         if key in values:

@@ -33,6 +33,7 @@ class AP(Measure):
     user_model = "Stops at a relevant document chosen evenly among all that exist, and is pleased by the precision there."
     citation = "buckley2005"
     monotone = "swap"
+    binary = True
 
     def score(self, lists: RankedLists) -> NDArray[np.float64]:
         return divide(lists.sum_relevant(lists.relevant.precision), lists.recall_base)
@@ -54,6 +55,7 @@ class P(Measure):
     user_model = "Reads exactly the first k documents."
     citation = "buckley2005"
     monotone = "gain"
+    binary = True
 
     @property
     def name(self) -> str:
@@ -79,6 +81,7 @@ class R(Measure):
     user_model = "Reads the first k documents and wants everything that is relevant."
     citation = "buckley2005"
     monotone = "swap"
+    binary = True
 
     def score(self, lists: RankedLists) -> NDArray[np.float64]:
         found = lists.relevant.count if self.k is None else lists.sum_relevant(lists.relevant.rank <= self.k)
@@ -98,6 +101,7 @@ class Rprec(Measure):
     user_model = "Reads as many documents as there are relevant ones."
     citation = "buckley2005"
     monotone = "swap"
+    binary = True
 
     def score(self, lists: RankedLists) -> NDArray[np.float64]:
         seen = lists.relevant.rank <= lists.recall_base[lists.relevant.list_index]
@@ -125,7 +129,8 @@ class Bpref(Measure):
     label = "bpref"
     user_model = "Compares judged documents pair by pair and dislikes a nonrelevant one above a relevant one."
     citation = "buckley2004"
-    monotone = None
+    monotone = "swap"
+    binary = True
 
     def score(self, lists: RankedLists) -> NDArray[np.float64]:
         above = self._nonrelevant_above(lists)
@@ -177,6 +182,7 @@ class RR(Measure):
     user_model = "Reads down to the first relevant document and stops."
     citation = "buckley2005"
     monotone = "gain"
+    binary = True
 
     def score(self, lists: RankedLists) -> NDArray[np.float64]:
         return lists.sum_relevant((lists.relevant.ordinal == 1) / lists.relevant.rank)
@@ -231,14 +237,18 @@ class nDCG(Measure):
     at = "k"
     user_model = "As for DCG, measured against the best list that could have been."
     citation = "jarvelin2002"
-    monotone = "swap"
+    monotone = "layers"
 
     def score(self, lists: RankedLists) -> NDArray[np.float64]:
+        return divide(*self.parts(lists))
+
+    def parts(self, lists: RankedLists) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """DCG of each list, and that of its ideal list."""
         sizes = np.diff(lists.ideal_start)
         rank = np.arange(1, len(lists.ideal_gain) + 1) - np.repeat(lists.ideal_start[:-1], sizes)
         value = _cut(lists.ideal_gain / discount(rank, self.base), rank, self.k)
         best = np.bincount(np.repeat(np.arange(len(sizes)), sizes), weights=value, minlength=len(sizes))
-        return divide(DCG(base=self.base, k=self.k).score(lists), best[lists.topic])
+        return DCG(base=self.base, k=self.k).score(lists), best[lists.topic]
 
 
 def _cut(value: NDArray[np.float64], rank: NDArray, k: int | None) -> NDArray[np.float64]:

@@ -108,11 +108,15 @@ class MP(Measure):
     user_model = "Walks for ever forward and back through the list, and counts the precision where a document is relevant."
     citation = "ferrante2014"
     monotone = None
+    binary = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.holding is not None:
-            object.__setattr__(self, "holding", tuple(float(one) for one in self.holding))
+            try:
+                object.__setattr__(self, "holding", tuple(float(one) for one in self.holding))
+            except (TypeError, ValueError):
+                raise ParameterError(f"MP: holding must be a list of numbers, one a rank; got {self.holding!r}") from None
             for rank, one in enumerate(self.holding, start=1):
                 if not (np.isfinite(one) and one > 0):
                     raise ParameterError(f"MP: holding must be finite and above 0; got {one!r} at rank {rank}")
@@ -158,6 +162,15 @@ class MP(Measure):
                 )
             weight = weight / mu[found.rank - 1]
         return weight
+
+    def fixed_weights(self, lists: RankedLists) -> NDArray[np.float64] | None:
+        """The weights, up to a factor per list, if they do not depend on which others are relevant; else None."""
+        connectedness, space, kernel = self._parts()
+        if space == "AD":
+            return self.weights(lists)
+        if connectedness == "GL" and kernel is CONSTANT:
+            return MP(model="GL_AD_constant", holding=self.holding).weights(lists)
+        return None
 
     def score(self, lists: RankedLists) -> NDArray[np.float64]:
         key = MP, self.model, self.offset, self.outside, self.holding, self.kernel
@@ -316,6 +329,7 @@ class MPChain(Measure):
     user_model = "Walks for ever through the first ranks by a chain that was given or learned."
     citation = "ferrante2014"
     monotone = None
+    binary = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -330,11 +344,17 @@ class MPChain(Measure):
         object.__setattr__(self, "matrix", tuple(tuple(map(float, row)) for row in self.matrix))
         object.__setattr__(self, "_weights", law / law.sum())
 
-    def score(self, lists: RankedLists) -> NDArray[np.float64]:
+    def fixed_weights(self, lists: RankedLists) -> NDArray[np.float64]:
+        """The long-run weight of each relevant document, which does not depend on the others; 0 below the chain."""
         found = lists.relevant
         weight = np.zeros(len(found.rank))
         visited = found.rank <= len(self.matrix)
         weight[visited] = self._weights[found.rank[visited] - 1]
+        return weight
+
+    def score(self, lists: RankedLists) -> NDArray[np.float64]:
+        found = lists.relevant
+        weight = self.fixed_weights(lists)
         value = divide(lists.sum_relevant(weight * found.precision), lists.sum_relevant(weight))
         if self.rescale == "recall":
             value = value * divide(lists.relevant.count, lists.recall_base)

@@ -301,7 +301,7 @@ class EPRUM(Measure):
     )
     citation: ClassVar[str] = "piwowarski2006"
     at: ClassVar[str | None] = "level"
-    monotone: ClassVar[str | None] = "swap"
+    monotone: ClassVar[str | None] = "layers"
 
     def score(self, lists: RankedLists) -> NDArray[np.float64]:
         result = np.zeros(len(lists))

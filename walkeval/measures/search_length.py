@@ -187,12 +187,13 @@ def _negative_hypergeometric(s: int, relevant: int, nonrelevant: int) -> NDArray
 class _SearchLength(Measure):
     """What both measures need: the search length of every list, and its counts."""
 
-    wanted: int = parameter(1, "how many relevant documents the user wants", low=1)
+    wanted: int = parameter(1, "how many relevant documents the user wants", low=1, named=True)
     collection_size: int | None = parameter(
         None, "documents of the collection; without it, the retrieved list is all there is", low=1
     )
 
     needs_ties: ClassVar[bool] = True
+    binary: ClassVar[bool] = True
 
     def _lengths(self, lists: RankedLists) -> NDArray[np.float64]:
         relevant, nonrelevant = self._counts(lists)
@@ -279,7 +280,7 @@ class ESLRF(_SearchLength):
         "Where a random order costs nothing (no nonrelevant document, an empty list) nothing can be saved: 0. Where "
         "fewer relevant documents exist than wanted, every order reads all nonrelevant ones: 0."
     )
-    monotone: ClassVar[str | None] = None
+    monotone: ClassVar[str | None] = "swap"
 
     def score(self, lists: RankedLists) -> NDArray[np.float64]:
         relevant, nonrelevant = self._counts(lists)

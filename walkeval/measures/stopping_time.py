@@ -1008,11 +1008,11 @@ class PH(Measure):
     at: ClassVar[str] = "depth"
     monotone: ClassVar[str] = "gain"
 
-    browsing: str = parameter("RWBM", "browsing model", choices=("DFBM", "SFBM", "RWBM"))
-    p: float = parameter(0.5, "probability of a step forward (SFBM, RWBM)", low=0, high=1)
-    q: float = parameter(0.25, "probability of a step backward (RWBM only)", low=0, high=1)
-    loss: float = parameter(0.0, "share of its utility that a document loses at each visit", low=0, high=1)
-    order: int = parameter(1, "1: expectation of the ratio; 2: ratio of the expectations", choices=(1, 2))
+    browsing: str = parameter("RWBM", "browsing model", choices=("DFBM", "SFBM", "RWBM"), named=True)
+    p: float = parameter(0.5, "probability of a step forward (SFBM, RWBM)", low=0, high=1, named=True)
+    q: float = parameter(0.25, "probability of a step backward (RWBM only)", low=0, high=1, named=True)
+    loss: float = parameter(0.0, "share of its utility that a document loses at each visit", low=0, high=1, named=True)
+    order: int = parameter(1, "1: expectation of the ratio; 2: ratio of the expectations", choices=(1, 2), named=True)
     effort: str = parameter("steps", "what divides the utility: h, 1 or log2(1+h) of h steps", choices=tuple(EFFORTS))
     first: str = parameter("forward", "what a step backward at the first rank becomes", choices=FIRST)
     last: str = parameter("stop", "what a step forward at the last rank becomes", choices=LAST)
