@@ -17,8 +17,9 @@ import pandas as pd
 from walkeval import evaluate
 from walkeval.audit import Reproduction, as_printed, judge_claim, number
 from walkeval.claims import Claim
-from walkeval.correlation import kendall
+from walkeval.correlation import bootstrap_intervals, kendall
 from walkeval.evidence import per_topic_scores, read_anonymous_scores, read_nist_summary
+from walkeval.examination import Block, culprit, examine_block
 from walkeval.gathering import Evidence
 from walkeval.measures.markov_precision import model_names
 from walkeval.tables import write_everywhere
@@ -86,6 +87,7 @@ def table2_and_3(
     correlations: Mapping[str, pd.DataFrame],
     variant: str = "b",
     decimals: int | None = None,
+    samples: int = 1000,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Tau of AP with the comparison measures (Table 2), and of every model with them (Table 3).
 
@@ -95,24 +97,25 @@ def table2_and_3(
     table2, table3 = [], []
     for one in evidence:
         known = _lookup(correlations.get(one.collection))
-        weaker = {} if one.runs else weaker_means(one)
+        weaker, scores = ({}, {}) if one.runs else (weaker_means(one), topic_scores(one))
         for name, measure in COMPARISONS.items():
             row = {"collection": one.collection, "model": "AP", "measure": name}
             if name == "AP":
                 table2.append(row | {"tau": 1.0, "evidence": "by definition"})
             elif one.runs:
-                table2.append(row | known[frozenset(("AP", measure))] | {"evidence": "runs"})
+                table2.append(row | _from_runs(known, "AP", measure))
             elif name in weaker:
                 basis, means = weaker[name]
                 tau = kendall(means["AP"], means[name], variant, decimals)
-                table2.append(row | {"tau": tau.value, "n_runs": len(means), "evidence": basis})
+                row |= {"tau": tau.value, "n_runs": len(means), "evidence": _because(basis, tau.reason)}
+                table2.append(row | _interval(one, scores, name, variant, decimals, samples))
             else:
                 table2.append(row | {"evidence": f"none: needs the runs of {one.title}"})
         for model, measure in models().items():
             for name, comparison in COMPARISONS.items():
                 row = {"collection": one.collection, "model": model, "measure": name}
                 if one.runs:
-                    table3.append(row | known[frozenset((measure, comparison))] | {"evidence": "runs"})
+                    table3.append(row | _from_runs(known, measure, comparison))
                 else:
                     table3.append(row | {"evidence": f"none: needs the runs of {one.title}"})
     columns = ["collection", "model", "measure", "tau", "evidence", "n_runs", "low", "high"]
@@ -124,8 +127,20 @@ def _lookup(table: pd.DataFrame | None) -> dict[frozenset, dict]:
         return {}
     return {
         frozenset((row["first"], row["second"])): {key: row[key] for key in ("tau", "low", "high", "n_runs")}
+        | {"evidence": _because("runs", row["reason"])}
         for row in table.to_dict("records")
     }
+
+
+def _from_runs(known: Mapping[frozenset, dict], first: str, second: str) -> dict:
+    """The cell of two measures; an edition may leave measures out."""
+    absent = {"evidence": f"none: {first} or {second} is not a measure of the edition"}
+    return known.get(frozenset((first, second)), absent)
+
+
+def _because(evidence: str, reason: str) -> str:
+    """The evidence, and why it gives no tau."""
+    return f"{evidence}; undefined: {reason}" if reason else evidence
 
 
 def weaker_means(one: Evidence) -> dict[str, tuple[str, pd.DataFrame]]:
@@ -142,19 +157,35 @@ def weaker_means(one: Evidence) -> dict[str, tuple[str, pd.DataFrame]]:
                 columns = summary[[names["AP"], names[name]]].dropna()
                 if len(columns):
                     found[name] = "run summaries", columns.set_axis(["AP", name], axis=1)
-    if one.per_topic and summary is not None and one.qrels:
-        topics = read_qrels(one.qrels).topics
-        scores = {key: read_anonymous_scores(path, summary.index, topics) for key, path in one.per_topic.items()}
-        if {"map", "P_10"} <= scores.keys():
-            means = pd.DataFrame({"AP": scores["map"].mean(), "P@10": scores["P_10"].mean()})
-            found["P@10"] = "per-topic scores", means
-    if one.per_topic_runs:
-        names = {"P@10": "P_10", "Rprec": "Rprec", "bpref": "bpref"}
-        average_precision = per_topic_scores(one.per_topic_runs, "map").mean()
-        for name, measure in names.items():
-            means = pd.DataFrame({"AP": average_precision, name: per_topic_scores(one.per_topic_runs, measure).mean()})
+    scores = topic_scores(one)
+    for name in scores:
+        if name != "AP":
+            means = pd.DataFrame({"AP": scores["AP"].mean(), name: scores[name].mean()})
             found[name] = "per-topic scores", means
     return found
+
+
+def topic_scores(one: Evidence) -> dict[str, pd.DataFrame]:
+    """Published scores by topic (row) and run (column), of AP and of each comparison measure that has them."""
+    if one.per_topic_runs:
+        names = {"AP": "map", "P@10": "P_10", "Rprec": "Rprec", "bpref": "bpref"}
+        return {name: per_topic_scores(one.per_topic_runs, measure) for name, measure in names.items()}
+    if {"map", "P_10"} <= one.per_topic.keys() and one.summary and one.qrels:
+        runs, topics = read_nist_summary(one.summary)["run"], read_qrels(one.qrels).topics
+        names = {"AP": "map", "P@10": "P_10"}
+        return {name: read_anonymous_scores(one.per_topic[measure], runs, topics) for name, measure in names.items()}
+    return {}
+
+
+def _interval(
+    one: Evidence, scores: Mapping[str, pd.DataFrame], name: str, variant: str, decimals: int | None, samples: int
+) -> dict[str, float]:
+    """The bootstrap interval of a cell that stands on per-topic scores; a summary has no topics to draw from."""
+    if name not in scores:
+        return {}
+    values = np.stack([scores["AP"].to_numpy().T, scores[name].to_numpy().T])
+    low, high = bootstrap_intervals(values, one.collection, samples, variant, decimals)
+    return {"low": low[0, 1], "high": high[0, 1]}
 
 
 def table4(claims: Mapping[str, Claim]) -> pd.DataFrame:
@@ -193,17 +224,18 @@ def table4(claims: Mapping[str, Claim]) -> pd.DataFrame:
 def reproductions(
     first: pd.DataFrame, second: pd.DataFrame, third: pd.DataFrame, fourth: pd.DataFrame, claims: Mapping[str, Claim]
 ) -> list[Reproduction]:
-    """What the four tables say about the paper's claims."""
+    """What the four tables say about the paper's claims; a collection may be one that the paper does not have."""
     found = [
-        Reproduction(f"sigir2014/table1/{row.collection}/{row.feature}", number(row.value), row.evidence)
+        Reproduction(claim, number(row.value), row.evidence)
         for row in first.itertuples()
+        if (claim := f"sigir2014/table1/{row.collection}/{row.feature}") in claims
     ]
     for table, where in ((second, "table2"), (third, "table3")):
         for row in table.itertuples():
             middle = row.collection if where == "table2" else f"{row.collection}/{row.model}"
             claim = f"sigir2014/{where}/{middle}/{row.measure}"
             if claim in claims:
-                found.append(Reproduction(claim, number(row.tau), row.evidence))
+                found.append(_found(claims[claim], row))
     for row in fourth.itertuples():
         stem = f"sigir2014/table4/{row.run}"
         found.append(Reproduction(f"{stem}/discrete", number(row.discrete), "the formula"))
@@ -234,7 +266,39 @@ def with_verdicts(table: pd.DataFrame, where: str, claims: Mapping[str, Claim], 
 
 
 def _found(claim: Claim, row) -> Reproduction:
-    return Reproduction(claim.claim, number(row.tau), row.evidence)
+    evidence, _, reason = row.evidence.partition("; undefined: ")
+    return Reproduction(claim.claim, number(row.tau), evidence, note=f"tau is undefined: {reason}" if reason else "")
+
+
+def printed_blocks(claims: Mapping[str, Claim]) -> list[Block]:
+    """Tables 2 and 3 as printed, one block a collection, for the examination; doubtful readings are left out."""
+    blocks = []
+    for collection in dict.fromkeys(name.split("/")[2] for name in claims if name.startswith("sigir2014/table3/")):
+        printed, rows = {}, ["AP"]
+        for name, claim in claims.items():
+            parts = name.split("/")
+            if parts[1:3] == ["table2", collection] and parts[3] != "AP":
+                printed["AP", parts[3]] = claim.printed
+            elif parts[1:3] == ["table3", collection]:
+                rows.append(parts[3])
+                if len(claim.readings) == 1:
+                    printed[parts[3], parts[4]] = claim.printed
+        systems = int(claims[f"sigir2014/table1/{collection}/runs"].printed)
+        blocks.append(Block(collection, tuple(dict.fromkeys(rows)), tuple(COMPARISONS), printed, systems))
+    return blocks
+
+
+def impossible_cells(blocks: Sequence[Block]) -> list[Reproduction]:
+    """The cells of Table 3 that are impossible by the table alone, where it is clear which of a row it is."""
+    found = []
+    for block in blocks:
+        for row in block.rows:
+            cell = culprit(block, row) if row not in block.columns else None
+            if cell is not None:
+                finding = next(one for one in examine_block(block) if cell in one.cells and one.severity == "impossible")
+                claim = f"sigir2014/table3/{block.name}/{row}/{cell[1]}"
+                found.append(Reproduction(claim, "impossible", "Tables 2 and 3 alone", note=finding.sentence))
+    return found
 
 
 def write_tables(
@@ -245,6 +309,7 @@ def write_tables(
     variant: str = "b",
     decimals: int | None = None,
     printing: str = "rounded",
+    samples: int = 1000,
 ) -> list[Reproduction]:
     """Write Tables 1 to 4 into a folder, and return what may be compared with the paper.
 
@@ -255,7 +320,7 @@ def write_tables(
     known = claims if real else {}
     source = "" if real else " SYNTHETIC collections, generated; not comparable with the paper."
     first = table1(evidence)
-    second, third = table2_and_3(evidence, correlations, variant, decimals)
+    second, third = table2_and_3(evidence, correlations, variant, decimals, samples)
     fourth = table4(claims)
     found = reproductions(first if real else first[:0], second if real else second[:0], third if real else third[:0], fourth, claims)
     verdicts = {one.claim: judge_claim(claims[one.claim], one, printing) for one in found}
