@@ -24,5 +24,6 @@ rule tabulate_sigir2014:
         tau=config["tau"],
         rounding=config["rounding"],
         printing=config["printing"],
+        bootstrap=config["bootstrap"],
     script:
         "../../scripts/tabulate_sigir2014.py"
