@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-COMMANDS = ["fetch", "test", "bench", "snakemake", "python"]
+COMMANDS = ["fetch", "test", "bench", "snakemake", "python", "walkeval"]
 
 RECORDER = """#!/usr/bin/env bash
 # The environment's python: the checks of the stamp and of the configuration are real, the rest is written down.
@@ -75,7 +75,7 @@ def executable(path: Path, text: str) -> Path:
 def repository(tmp_path) -> Path:
     """The least that ./run needs, without an environment."""
     root = tmp_path.resolve() / "repository"
-    for name in ("config", "benchmarks", "workflow/schemas"):
+    for name in ("config", "workflow/schemas"):
         (root / name).mkdir(parents=True)
     shutil.copy(ROOT / "run", root / "run")
     shutil.copy(ROOT / "workflow/schemas/config.schema.json", root / "workflow/schemas")
@@ -174,8 +174,11 @@ def snakemake(edition: str, *rest: str) -> str:
             ],
         ),
         (["test", "-k", "two words"], ["[-m] [pytest] [-k] [two words]"]),
+        (["bench"], ["[-m] [benchmarks.run_all]"]),
+        (["bench", "--ranx"], ["[-m] [benchmarks.run_all] [--ranx]"]),
         (["snakemake", "--version"], ["[-m] [snakemake] [--version]"]),
         (["python", "-c", "import this"], ["[-c] [import this]"]),
+        (["walkeval", "score", "two words"], ["[-m] [walkeval] [score] [two words]"]),
     ],
 )
 def test_the_words_become_these_calls(repository, record, words, expected):
@@ -209,22 +212,6 @@ def test_the_exit_code_is_that_of_the_edition_and_no_summary_follows(repository,
     Path(f"{record}.fail").write_text("7")
     assert call(repository / "run", cwd=repository).returncode == 7
     assert calls(record) == [snakemake("demo")]
-
-
-def test_benchmarks_run_one_after_the_other_until_one_fails(repository, record):
-    (repository / "benchmarks/b.py").touch()
-    (repository / "benchmarks/a.py").touch()
-    assert call(repository / "run", "bench", cwd=repository).returncode == 0
-    assert calls(record) == [f"[{repository}/benchmarks/{name}.py]" for name in "ab"]
-    record.unlink()
-    Path(f"{record}.fail").write_text("3")
-    assert call(repository / "run", "bench", cwd=repository).returncode == 3
-    assert calls(record) == [f"[{repository}/benchmarks/a.py]"]
-
-
-def test_no_benchmarks_is_one_line(repository, record):
-    result = call(repository / "run", "bench", cwd=repository)
-    assert (result.returncode, result.stderr) == (1, "run: there is nothing in benchmarks/\n")
 
 
 # --- from where ---
@@ -304,6 +291,15 @@ def test_the_first_call_sets_up_and_the_second_does_not(repository, uv):
     again = set_up(repository)
     assert (again.returncode, again.stdout, again.stderr) == (0, result.stdout, "")
     assert len(uv.read_text().splitlines()) == 1
+
+
+def test_the_environment_has_the_programs_of_the_package(repository, uv):
+    root = repository.rename(repository.with_name("re po"))
+    assert set_up(root).returncode == 0
+    (root / "walkeval/__main__.py").write_text("import sys; print(sys.argv[1:])")
+    result = call(root / ".venv/bin/walkeval", "score", "two words", cwd=root.parent)
+    assert (result.returncode, result.stdout) == (0, "['score', 'two words']\n"), result.stderr
+    assert os.access(root / ".venv/bin/walkeval-ir-measures", os.X_OK)
 
 
 def requirements_changed(repository: Path) -> None:
