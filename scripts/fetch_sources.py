@@ -1,11 +1,8 @@
 """Fetch and check every source of an edition's collections."""
 
-import json
-from pathlib import Path
-
 from job import job
 
-from walkeval.gathering import gather, refuse_weaker
+from walkeval.gathering import gather, published_evidence, refuse_weaker
 
 with job(snakemake):
     found = gather(
@@ -15,9 +12,7 @@ with job(snakemake):
         mirror=snakemake.params.mirror,
         network=snakemake.params.network,
     )
-    published = Path(snakemake.params.published)
-    if published.exists():
-        before = json.loads(published.read_text(encoding="utf-8"))["evidence"]
-        refuse_weaker({one.collection: one.level for one in found}, before, snakemake.params.edition)
+    before = published_evidence(snakemake.params.published)
+    refuse_weaker({one.collection: one.level for one in found}, before, snakemake.params.edition)
     for evidence, path in zip(found, snakemake.output.evidence, strict=True):
         evidence.save(path)

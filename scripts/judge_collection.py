@@ -3,10 +3,13 @@
 from job import job
 
 from walkeval.gathering import Evidence
-from walkeval.judging import judge
+from walkeval.judging import JudgedCollection, judge
 
 with job(snakemake):
     evidence = Evidence.load(snakemake.input.evidence)
-    collection = judge(evidence.qrels, evidence.run_paths(), order=snakemake.params.order)
+    if evidence.qrels:
+        collection = judge(evidence.qrels, evidence.run_paths(), order=snakemake.params.order)
+    else:
+        collection = JudgedCollection.empty(snakemake.params.order)
     collection.save(snakemake.output.judged)
     collection.write_ledger(snakemake.output.ledger)

@@ -8,5 +8,7 @@ from job import job
 from walkeval.publishing import publish
 
 with job(snakemake):
-    changed = publish(snakemake.params.folder, snakemake.params.target, snakemake.params.edition)
+    folder = Path(snakemake.params.folder)
+    names = [Path(one).relative_to(folder).as_posix() for one in snakemake.input]
+    changed = publish(folder, names, snakemake.params.target, snakemake.params.edition)
     Path(snakemake.output.stamp).write_text(json.dumps({"changed": changed}, indent=1) + "\n", encoding="utf-8")

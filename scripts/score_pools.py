@@ -17,4 +17,5 @@ with job(snakemake):
         variant=snakemake.params.tau,
         decimals=snakemake.params.rounding,
         min_grade=snakemake.params.min_grade,
+        graded=snakemake.params.graded,
     ).save(snakemake.output.summary)

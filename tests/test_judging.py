@@ -368,6 +368,17 @@ def test_64_bit_order_differs_from_32_bits_in_a_few_runs_only(trec8, trec8_qrels
     assert (np.abs(wide - narrow).max(axis=1) > 1e-9).tolist() == [True, True, False]
 
 
+def test_binary_relevance_gives_every_relevant_document_the_same_gain(tmp_path):
+    path = tmp_path / "qrels"
+    path.write_text("401 0 A 2\n401 0 B 1\n401 0 C 0\n")
+    run = tmp_path / "run"
+    run.write_text("401 Q0 A 1 3 t\n401 Q0 C 2 2 t\n401 Q0 B 3 1 t\n")
+    collection = judge(path, {"run": run})
+    graded, binary = collection.lists(), collection.lists(graded=False)
+    assert (graded.gain.tolist(), graded.max_gain) == ([2, 0, 1], 2)
+    assert (binary.gain.tolist(), binary.max_gain, binary.ideal_gain.tolist()) == ([1, 0, 1], 1, [1, 1])
+
+
 def test_trec8_on_disk_is_small(trec8, tmp_path):
     trec8.save(tmp_path / "trec8.npz")
     assert (tmp_path / "trec8.npz").stat().st_size < 40_000_000

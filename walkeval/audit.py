@@ -11,15 +11,13 @@ Verdicts, each two-sided (a better value is as wrong as a worse one):
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Decimal
+from dataclasses import dataclass, replace
+from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from os import PathLike
-from pathlib import Path
 
-from walkeval.claims import Claim
+from walkeval.claims import Claim, read_rows, write_rows
 from walkeval.errors import InputError, ParameterError, UnknownNameError
 
 VERDICTS = ("reproduced", "consistent", "differs", "impossible", "not checkable")
@@ -28,7 +26,8 @@ REPRODUCTION_COLUMNS = ("claim", "value", "low", "high", "evidence", "note")
 THRESHOLDS = (0.80, 0.90, 0.97)
 """Where the SIGIR 2014 paper draws its lines: noticeably different, equivalent, an alternative reading of the measure."""
 
-_PRINTING = {"rounded": ROUND_HALF_EVEN, "truncated": ROUND_DOWN}
+_PRINTING = {"rounded": (ROUND_HALF_EVEN, ROUND_HALF_UP), "truncated": (ROUND_DOWN,)}
+"""A half goes either way: some programs round it to the even digit, others away from zero."""
 
 
 @dataclass(frozen=True)
@@ -68,18 +67,28 @@ def number(value: float) -> str:
 
 
 def as_printed(value: float, like: str, printing: str = "rounded") -> str:
-    """A value with as many decimals as a printed one has, rounded or cut off.
+    """A value with as many decimals as a printed one has, rounded or cut off; a share where that is in percent.
 
     >>> as_printed(0.85107, "0.8510", "truncated"), as_printed(0.85107, "0.8510")
     ('0.8510', '0.8511')
     """
+    return _as_printed(value, like, printing)[0]
+
+
+def _as_printed(value: float, like: str, printing: str) -> list[str]:
+    """All texts that a value may be printed as: two if it is a half, otherwise one."""
     if printing not in _PRINTING:
         raise UnknownNameError("way of printing", printing, _PRINTING)
+    if "/" in like:
+        # A fraction is exact, and values are written with 10 digits.
+        return [like if math.isclose(value, _decimal(like), rel_tol=1e-9, abs_tol=1e-12) else number(value)]
+    unit = "%" if like.endswith("%") else ""
     decimals = len(like.rstrip("%").partition(".")[2])
     # repr gives the shortest decimal that is this float, so 0.825 is cut as 0.825 and not as 0.82499999...
-    exact = Decimal(repr(round(float(value), 12))) * (100 if like.endswith("%") else 1)
-    text = str(exact.quantize(Decimal(1).scaleb(-decimals), rounding=_PRINTING[printing]))
-    return text + "%" if like.endswith("%") else text
+    exact = Decimal(repr(round(float(value), 12))) * (100 if unit else 1)
+    texts = [exact.quantize(Decimal(1).scaleb(-decimals), rounding=way) for way in _PRINTING[printing]]
+    # Adding zero takes the sign from -0.00.
+    return list(dict.fromkeys(f"{text + 0:f}{unit}" for text in texts))
 
 
 def judge_claim(claim: Claim, found: Reproduction | None, printing: str = "rounded") -> Verdict:
@@ -99,39 +108,68 @@ def judge_claim(claim: Claim, found: Reproduction | None, printing: str = "round
         if found.value not in ("holds", "fails"):
             raise ParameterError(f"{claim.claim} is a {claim.kind}: it holds or fails; got {found.value!r}")
         holds = found.value == "holds"
-        return row("reproduced" if holds else "differs", found.value, "no" if holds else "yes")
-    value = float(found.value)
+        # A formula with a slip is mended; a statement that does not hold is reversed.
+        changes = "yes" if not holds and claim.kind == "statement" else "no"
+        return row("reproduced" if holds else "differs", found.value, changes)
+    value = _finite(claim, found.value)
     way = printing if claim.kind == "tau" else "rounded"
     for reading in claim.readings:
-        shown = as_printed(value, reading, way)
-        if Decimal(shown.rstrip("%")) == Decimal(_decimal(reading)):
-            note = f"of the readings {claim.printed} this is {reading}" if len(claim.readings) > 1 else ""
-            return row("reproduced", shown, "no", note)
-    reading = min(claim.readings, key=lambda one: abs(float(_decimal(one)) - value))
-    shown = as_printed(value, reading, way)
-    if found.low and float(found.low) <= float(_decimal(reading)) <= float(found.high):
-        return row("consistent", shown, "no", f"inside [{found.low}, {found.high}], which the printed inputs allow")
-    printed_value, scale = float(_decimal(reading)), 100 if reading.endswith("%") else 1
+        if claim.kind == "count" and value != round(value):
+            break
+        for shown in _as_printed(value, reading, way):
+            if _decimal(shown) == _decimal(reading):
+                note = f"of the readings {claim.printed} this is {reading}" if len(claim.readings) > 1 else ""
+                return row("reproduced", shown, "no", note)
+    if found.low or found.high:
+        low, high = _finite(claim, found.low), _finite(claim, found.high)
+        for reading in claim.readings:
+            # Some value of the interval is printed like this, since printing keeps the order.
+            if _decimal(as_printed(low, reading, way)) <= _decimal(reading) <= _decimal(as_printed(high, reading, way)):
+                note = f"inside [{found.low}, {found.high}], which the printed inputs allow"
+                return row("consistent", as_printed(value, reading, way), "no", note)
+    scale = 100 if claim.readings[0].endswith("%") else 1
+    reading = min(claim.readings, key=lambda one: abs(float(_decimal(one)) - value * scale))
+    shown, printed_value = as_printed(value, reading, way), float(_decimal(reading))
     changes = "no"
     if claim.kind == "tau":
-        crossed = [line for line in THRESHOLDS if (printed_value >= line) != (float(shown) >= line)]
+        crossed = [line for line in THRESHOLDS if (printed_value >= line) != (float(_decimal(shown)) >= line)]
         if crossed:
             changes = "yes: on the other side of " + ", ".join(f"{line:.2f}" for line in crossed)
     return row("differs", shown, changes, f"reproduced minus printed: {value * scale - printed_value:+.4g}")
 
 
-def _decimal(printed: str) -> str:
-    number_part = printed.rstrip("%")
-    if "/" in number_part:
-        top, bottom = number_part.split("/")
-        return str(Decimal(top) / Decimal(bottom))
-    return number_part
+def _finite(claim: Claim, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ParameterError(f"{claim.claim} is a {claim.kind}: its reproduction must be a number; got {text!r}")
+    return value
+
+
+def _decimal(printed: str) -> Decimal:
+    """The number that is printed, in its own unit."""
+    top, _, bottom = printed.rstrip("%").partition("/")
+    return Decimal(top) / Decimal(bottom or 1)
+
+
+def with_impossible(found: Iterable[Reproduction], impossible: Iterable[Reproduction]) -> list[Reproduction]:
+    """What was found, and that a number is impossible where nothing better was found: data go before arguments."""
+    by_claim = {one.claim: one for one in impossible}
+    for one in found:
+        if one.value or one.claim not in by_claim:
+            by_claim[one.claim] = one
+    return list(by_claim.values())
 
 
 def judge_claims(
-    claims: Mapping[str, Claim], found: Iterable[Reproduction], printing: str = "rounded"
+    claims: Mapping[str, Claim],
+    found: Iterable[Reproduction],
+    printing: str = "rounded",
+    explanations: Mapping[str, str] | None = None,
 ) -> list[Verdict]:
-    """Exactly one verdict for each claim, in the ledger's order."""
+    """Exactly one verdict for each claim, in the ledger's order. Explanations of claims are added to their notes."""
     by_claim: dict[str, Reproduction] = {}
     for one in found:
         if one.claim not in claims:
@@ -139,14 +177,12 @@ def judge_claims(
         if one.claim in by_claim:
             raise ParameterError(f"claim {one.claim!r} is reproduced twice")
         by_claim[one.claim] = one
-    return [judge_claim(claim, by_claim.get(name), printing) for name, claim in claims.items()]
-
-
-def write_rows(path: str | PathLike[str], columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
-    """Write a table of text as TSV. Tabs and line breaks inside a cell become spaces."""
-    lines = ["\t".join(columns)]
-    lines += ["\t".join(" ".join(str(cell).split()) for cell in row) for row in rows]
-    Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    verdicts = {name: judge_claim(claim, by_claim.get(name), printing) for name, claim in claims.items()}
+    for name, sentence in (explanations or {}).items():
+        if name not in claims:
+            raise UnknownNameError("claim", name, claims)
+        verdicts[name] = replace(verdicts[name], note="; ".join(filter(None, (verdicts[name].note, sentence))))
+    return list(verdicts.values())
 
 
 def write_reproductions(path: str | PathLike[str], found: Iterable[Reproduction]) -> None:
@@ -156,11 +192,8 @@ def write_reproductions(path: str | PathLike[str], found: Iterable[Reproduction]
 
 def read_reproductions(path: str | PathLike[str]) -> list[Reproduction]:
     """Read what `write_reproductions` wrote."""
-    with Path(path).open(encoding="utf-8", newline="") as stream:
-        rows = csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)
-        if tuple(rows.fieldnames or ()) != REPRODUCTION_COLUMNS:
-            raise InputError(path, f"must have the columns {', '.join(REPRODUCTION_COLUMNS)}", 1)
-        return [Reproduction(**row) for row in rows]
+    rows = read_rows(path, REPRODUCTION_COLUMNS)
+    return [Reproduction(**dict(zip(REPRODUCTION_COLUMNS, row, strict=True))) for _, row in rows]
 
 
 def write_verdicts(path: str | PathLike[str], verdicts: Iterable[Verdict]) -> None:
@@ -170,11 +203,13 @@ def write_verdicts(path: str | PathLike[str], verdicts: Iterable[Verdict]) -> No
 
 def read_verdicts(path: str | PathLike[str]) -> list[Verdict]:
     """Read ``verdicts.tsv``."""
-    with Path(path).open(encoding="utf-8", newline="") as stream:
-        rows = csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)
-        if tuple(rows.fieldnames or ()) != VERDICT_COLUMNS:
-            raise InputError(path, f"must have the columns {', '.join(VERDICT_COLUMNS)}", 1)
-        return [Verdict(**row) for row in rows]
+    verdicts = []
+    for line, row in read_rows(path, VERDICT_COLUMNS):
+        verdict = Verdict(*row)
+        if verdict.verdict not in VERDICTS:
+            raise InputError(path, f"verdict {verdict.verdict!r} is not one of {', '.join(VERDICTS)}", line)
+        verdicts.append(verdict)
+    return verdicts
 
 
 def count_verdicts(verdicts: Iterable[Verdict]) -> dict[str, int]:

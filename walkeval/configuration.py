@@ -12,6 +12,7 @@ import re
 import reprlib
 import sys
 from collections.abc import Hashable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,24 @@ def check(configuration: dict[str, Any], schema: dict[str, Any], path: str | Pat
         first, *others = mistakes
         raise InputError(path, "\n".join([first.sentence, *map(str, others)]), first.line)
     return _complete(configuration, schema)
+
+
+def read_words(value: Any, schema: dict[str, Any]) -> Any:
+    """What Snakemake made of ``--config``, with the words that it leaves as text read as YAML where no text may stand.
+
+    >>> schema = {"properties": {"network": {"type": "boolean"}, "rates": {"items": {"type": "integer"}}, "title": {}}}
+    >>> read_words({"network": "false", "rates": ["90", "10"], "title": "false"}, schema)
+    {'network': False, 'rates': [90, 10], 'title': 'false'}
+    """
+    if isinstance(value, dict):
+        return {key: read_words(one, schema.get("properties", {}).get(key, {})) for key, one in value.items()}
+    if isinstance(value, list):
+        return [read_words(one, schema.get("items", {})) for one in value]
+    types = schema.get("type", "string")
+    if isinstance(value, str) and ("string" not in types or (value == "null" and "null" in types)):
+        with suppress(yaml.YAMLError):
+            return yaml.safe_load(value)
+    return value
 
 
 def _complete(value: Any, schema: dict[str, Any]) -> Any:

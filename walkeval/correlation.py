@@ -5,12 +5,13 @@ Two orders of the same n systems agree on some pairs and disagree on others; a p
 tied in the one order and in the other (Kendall 1945).
 
 Means over topics are sums of floats, and equal means may differ in their last bit. A difference there is not a
-difference between systems, so means are rounded before they are compared: to ``NOISE_DECIMALS`` unless a convention says
-otherwise.
+difference between systems, so means are rounded before they are compared: to ``NOISE_DECIMALS`` of the order of
+magnitude of the largest, unless a convention says otherwise.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,10 @@ from walkeval.seeds import generator
 
 NOISE_DECIMALS = 12
 """Decimals at which means of at most 1e4 topics of scores at most 1 carry no rounding noise."""
+ONE_SYSTEM = "tau needs at least two systems"
+ALL_EQUAL = "all systems are equal under one of the measures"
+_CHUNK = 20_000_000
+"""Signs of pairs that are held at once when samples are drawn: bounds the memory whatever the number of runs."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +42,15 @@ class Tau:
 
 def pair_signs(values: ArrayLike, decimals: int | None = None) -> NDArray[np.int8]:
     """The sign of the difference of every pair of systems, after rounding; the last axis becomes pairs."""
-    rounded = np.round(np.asarray(values, dtype=np.float64), NOISE_DECIMALS if decimals is None else decimals)
+    values = np.asarray(values, dtype=np.float64)
+    if not np.isfinite(values).all():
+        raise ParameterError("tau needs finite scores")
+    if decimals is None:
+        # The noise of a sum grows with its terms, and some measures go far beyond 1.
+        largest = np.abs(values).max(axis=-1, keepdims=True, initial=1.0)
+        rounded = np.round(values / 10.0 ** np.ceil(np.log10(largest)), NOISE_DECIMALS)
+    else:
+        rounded = np.round(values, decimals)
     first, second = np.triu_indices(rounded.shape[-1], k=1)
     return np.sign(rounded[..., first] - rounded[..., second]).astype(np.int8)
 
@@ -55,21 +68,18 @@ def kendall(x: ArrayLike, y: ArrayLike, variant: str = "b", decimals: int | None
         raise ParameterError(f"tau needs two scores of the same systems; got the shapes {x.shape} and {y.shape}")
     if variant not in ("a", "b"):
         raise ParameterError(f"tau variant must be 'a' or 'b'; got {variant!r}")
-    if not (np.isfinite(x).all() and np.isfinite(y).all()):
-        raise ParameterError("tau needs finite scores")
-    if len(x) < 2:
-        return Tau(float("nan"), 0, 0, 0, f"tau needs at least two systems; there is {len(x)}")
     sign_x, sign_y = pair_signs(x, decimals).astype(np.int64), pair_signs(y, decimals).astype(np.int64)
     pairs = len(sign_x)
+    if not pairs:
+        return Tau(float("nan"), 0, 0, 0, ONE_SYSTEM)
     product = sign_x * sign_y
     untied_x, untied_y = int(np.abs(sign_x).sum()), int(np.abs(sign_y).sum())
     disagreements, ties = int((product < 0).sum()), int((product == 0).sum())
     if variant == "b" and not (untied_x and untied_y):
-        return Tau(float("nan"), pairs, disagreements, ties, "all systems are equal under one of the measures")
-    # Two roots, not the root of the product: then a perfect agreement is exactly 1.
-    divisor = pairs if variant == "a" else np.sqrt(untied_x) * np.sqrt(untied_y)
-    value = float(product.sum() / divisor) if variant == "a" or untied_x != untied_y else float(product.sum() / untied_x)
-    return Tau(value, pairs, disagreements, ties)
+        return Tau(float("nan"), pairs, disagreements, ties, ALL_EQUAL)
+    # The root of a square is exact, so that a perfect agreement is exactly 1.
+    divisor = pairs if variant == "a" else math.sqrt(untied_x * untied_y)
+    return Tau(float(product.sum() / divisor), pairs, disagreements, ties)
 
 
 def tau_matrix(scores: NDArray[np.float64], variant: str = "b", decimals: int | None = None) -> NDArray[np.float64]:
@@ -77,6 +87,8 @@ def tau_matrix(scores: NDArray[np.float64], variant: str = "b", decimals: int | 
 
     Leading axes, such as samples, are kept.
     """
+    if variant not in ("a", "b"):
+        raise ParameterError(f"tau variant must be 'a' or 'b'; got {variant!r}")
     signs = pair_signs(scores, decimals).astype(np.float32)
     # Products of signs are whole numbers, and float32 holds them exactly up to 2^24 pairs.
     product = (signs @ np.swapaxes(signs, -1, -2)).astype(np.float64)
@@ -102,17 +114,19 @@ def bootstrap_intervals(
     """
     measures, systems, topics = scores.shape
     undefined = np.full((measures, measures), np.nan)
-    if samples == 0 or systems < 2 or topics < 2:
-        return undefined, undefined
+    if samples == 0 or measures == 0 or systems < 2 or topics < 2:
+        return undefined, undefined.copy()
     draws = generator(f"bootstrap/{name}").integers(topics, size=(samples, topics))
     weight = np.zeros((samples, topics))
     np.add.at(weight, (np.arange(samples)[:, None], draws), 1.0)
-    taus = np.empty((samples, measures, measures), dtype=np.float32)
-    for first in range(0, samples, 32):
-        means = np.einsum("mrt,st->smr", scores, weight[first : first + 32], optimize=True) / topics
-        taus[first : first + 32] = tau_matrix(means, variant, decimals)
+    taus = np.empty((samples, measures, measures))
+    step = max(1, min(32, _CHUNK // (measures * systems * (systems - 1) // 2)))
+    for first in range(0, samples, step):
+        means = np.einsum("mrt,st->smr", scores, weight[first : first + step], optimize=True) / topics
+        taus[first : first + step] = tau_matrix(means, variant, decimals)
     tail = (1 - level) / 2
     defined = np.isfinite(taus).any(axis=0)
     low, high = undefined.copy(), undefined.copy()
-    low[defined], high[defined] = np.nanquantile(taus[:, defined], [tail, 1 - tail], axis=0)
+    if defined.any():
+        low[defined], high[defined] = np.nanquantile(taus[:, defined], [tail, 1 - tail], axis=0)
     return low, high

@@ -7,6 +7,7 @@ the registry's file is registered with ir-datasets under an id of ours. Both way
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import re
 import sys
@@ -17,8 +18,9 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from walkeval.errors import InputError, SourceError, did_you_mean
+from walkeval.errors import InputError, SourceError, UnknownNameError, did_you_mean
 from walkeval.sources import Source, atomic_write, cached_path, check, disk, reachable
+from walkeval.trec import Qrels
 
 # Where ir-datasets keeps what its own ids need: section and entry of its list of downloads.
 _DOWNLOADS = {
@@ -31,20 +33,32 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 @dataclass(frozen=True)
 class Collection:
-    """A test collection as config/collections describes it; all but the first four fields may be empty."""
+    """A test collection as config/collections describes it; all but the name may be empty.
+
+    The judgements are a source of the registry (``qrels``), a file of one's own (``qrels_file``) or a data set of
+    ir-datasets; the runs are sources, or files in a folder or of a pattern.
+    """
 
     name: str
     title: str
-    topics: tuple[int, int]
-    qrels: str
+    topics: tuple[int, int] | None = None
+    """The first and the last topic; None for all."""
+    qrels: str = ""
+    qrels_file: str = ""
     ir_datasets: str = ""
     runs: str = ""
     nist_track: str = ""
     runs_folder: str = ""
+    runs_glob: str = ""
     summary: str = ""
     per_topic: Mapping[str, str] = field(default_factory=dict)
     per_topic_runs: str = ""
     topic_means: str = ""
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is somebody's own: its judgements are no source of the registry."""
+        return not self.qrels
 
     def source_ids(self, registry: Mapping[str, Source]) -> list[str]:
         """Every source of the registry that the collection names, in the registry's order."""
@@ -72,11 +86,14 @@ def read_collection(path: str | os.PathLike[str], registry: Mapping[str, Source]
     for key in content:
         if key not in known:
             raise InputError(path, f"unknown key {key!r}{did_you_mean(str(key), known)}")
-    for key in ("title", "topics", "qrels"):
+    if not any(key in content for key in ("qrels", "qrels_file", "ir_datasets")):
+        raise InputError(path, "lacks the key 'qrels' (or, for an own collection, 'qrels_file' or 'ir_datasets')")
+    # A collection of the registry is one of the papers', and known by title and topics.
+    for key in ("title", "topics") if "qrels" in content else ():
         if key not in content:
             raise InputError(path, f"lacks the key {key!r}")
-    topics = content["topics"]
-    if not (
+    topics = content.get("topics")
+    if topics is not None and not (
         isinstance(topics, dict)
         and set(topics) == {"first", "last"}
         and all(type(one) is int for one in topics.values())
@@ -90,8 +107,15 @@ def read_collection(path: str | os.PathLike[str], registry: Mapping[str, Source]
     for key, value in texts.items():
         if not isinstance(value, str):
             raise InputError(path, f"{key} must be a text, not {value!r}")
-    texts.setdefault("runs_folder", f"data/runs/{name}")
-    collection = Collection(name=name, topics=(topics["first"], topics["last"]), per_topic=per_topic, **texts)
+    texts.setdefault("title", name)
+    if "qrels_file" in texts and ("qrels" in texts or "ir_datasets" in texts):
+        raise InputError(path, "gives its judgements twice: qrels_file and another key")
+    if "runs_glob" in texts and "runs_folder" in texts:
+        raise InputError(path, "gives its runs twice: runs_folder and runs_glob")
+    if "runs_glob" not in texts:
+        texts.setdefault("runs_folder", f"data/runs/{name}")
+    first_and_last = None if topics is None else (topics["first"], topics["last"])
+    collection = Collection(name=name, topics=first_and_last, per_topic=per_topic, **texts)
     if registry is not None:
         for one in (collection.qrels, collection.summary, collection.topic_means, *per_topic.values()):
             if one and one not in registry:
@@ -195,6 +219,29 @@ def load_qrels(dataset_id: str, topics: tuple[int, int] | None = None) -> pd.Dat
         topic, document, _ = frame[repeated].iloc[0]
         raise SourceError(f"the judgements of {dataset_id} name document {document} of topic {topic} twice")
     return frame
+
+
+def dataset_judgements(dataset_id: str) -> Qrels:
+    """The judgements of any data set of ir-datasets, whatever its topics are called; refuses an id that it lacks."""
+    import ir_datasets
+
+    ir_datasets.log.easy().logger().setLevel(logging.ERROR)  # what fails is said once, in the error
+    # Its defaults (ten tries after a 403, time-outs of 15 s) keep a user waiting who is offline.
+    for name, value in (("TIMEOUT", "10"), ("TRIES", "1"), ("403_TRIES", "1")):
+        os.environ.setdefault(f"IR_DATASETS_DL_{name}", value)
+    try:
+        dataset = ir_datasets.load(dataset_id)
+    except (KeyError, ValueError):
+        raise UnknownNameError("ir-datasets id", dataset_id, ir_datasets.registry) from None
+    if not dataset.has_qrels():
+        raise SourceError(f"the data set {dataset_id} of ir-datasets has no judgements")
+    try:
+        records = [(one.query_id, one.doc_id, one.relevance) for one in dataset.qrels_iter()]
+    except Exception as error:  # ir-datasets raises what its download layers raise
+        # Of several arguments the first is the sentence, and the others are long.
+        reason = str(next(iter(error.args), "")).strip().partition("\n")[0] or type(error).__name__
+        raise SourceError(f"ir-datasets cannot give the judgements of {dataset_id}: {reason}") from error
+    return Qrels.from_records(records, dataset_id)
 
 
 def export_qrels(dataset_id: str, path: str | os.PathLike[str], topics: tuple[int, int] | None = None) -> None:

@@ -5,15 +5,20 @@ A claim is checked on the best evidence, and the verdict names it. What is missi
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from walkeval.errors import EvidenceError, InputError, SourceError
+
+if TYPE_CHECKING:
+    from walkeval.datasets import Collection
 
 LEVELS = ("nothing", "judgements", "run summaries", "per-topic scores", "runs")
 """From worst to best."""
@@ -38,6 +43,8 @@ class Evidence:
     per_topic_runs: dict[str, str] = field(default_factory=dict)
     """Run to file of trec_eval's output."""
     topic_means: str = ""
+    sources: tuple[str, ...] = ()
+    """Ids of the registry's sources among these files."""
     missing: tuple[str, ...] = ()
     """One sentence for each thing that is not at hand: what, where it is, and where to put it."""
 
@@ -65,7 +72,7 @@ class Evidence:
         """Read what `save` wrote."""
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
-            return cls(**{**content, "missing": tuple(content["missing"])})
+            return cls(**content | {key: tuple(content[key]) for key in ("sources", "missing")})
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InputError(path, f"is not a record of evidence ({error}); remove it and run again") from error
 
@@ -79,7 +86,7 @@ def evidence_table(found: Iterable[Evidence]) -> pd.DataFrame:
                 "title": one.title,
                 "data": one.kind,
                 "evidence": one.level,
-                "judgements": one.dataset,
+                "judgements": "at hand" if one.qrels else "",
                 "runs": len(one.runs),
                 "missing": " ".join(one.missing),
             }
@@ -93,10 +100,22 @@ def refuse_weaker(at_hand: Mapping[str, str], published: Mapping[str, str], edit
     for collection, before in published.items():
         now = at_hand.get(collection, before)
         if now in LEVELS and before in LEVELS and LEVELS.index(now) < LEVELS.index(before):
+            rest = "nothing of it is at hand" if now == "nothing" else f"only its {now} are at hand"
             raise EvidenceError(
-                f"the results of {edition} for {collection} stand on its {before}, but only {now} are at hand: set "
-                f"WALKEVAL_MIRROR to a mirror that has them, go online, or write elsewhere with --config results=FOLDER"
+                f"the results of {edition} for {collection} stand on its {before}, but {rest}: set WALKEVAL_MIRROR to "
+                f"a mirror that has them, go online, or write elsewhere with ./run {edition} results=FOLDER"
             )
+
+
+def published_evidence(path: str | os.PathLike[str]) -> dict[str, str]:
+    """What published results stand on, by collection, from their ``provenance.json``; nothing if there is none."""
+    try:
+        evidence = json.loads(Path(path).read_text(encoding="utf-8"))["evidence"]
+        return {str(collection): str(level) for collection, level in evidence.items()}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(path, f"does not say what the results stand on ({error}); restore it, or remove it") from error
 
 
 def gather(
@@ -108,8 +127,9 @@ def gather(
 ) -> list[Evidence]:
     """Fetch and check everything that the registry has for these collections.
 
-    ``config`` is the folder with ``sources.tsv`` and ``collections/``. Judgements pass through ir-datasets and are written as plain
-    TREC files below ``data``. Being offline is no error: what is missing is said in the evidence.
+    ``config`` is the folder with ``sources.tsv`` and ``collections/``. Judgements pass through ir-datasets and are
+    written as plain TREC files below ``data``. Being offline is no error: what is missing is said in the evidence. Own
+    collections, whose files no registry knows, must be there.
     """
     from walkeval.datasets import export_qrels, qrels_dataset, read_collection
     from walkeval.evidence import fetch_protected_runs, read_nist_summary
@@ -122,6 +142,9 @@ def gather(
     paths = {name: str(result.path) for name, result in results.items() if result.path is not None}
     gathered = []
     for collection in described:
+        if collection.is_own:
+            gathered.append(_own(collection, data))
+            continue
         absent = [results[one] for one in collection.source_ids(registry) if one not in paths]
         missing = []
         if absent:
@@ -135,16 +158,30 @@ def gather(
         except SourceError as error:
             missing.append(f"{error}.")
             qrels = dataset = ""
-        runs = {
-            _run_name(one): paths[one] for one in paths if collection.runs and one.startswith(collection.runs)
-        } | runs_in_folder(collection.runs_folder)
+        runs = _of_prefix(paths, collection.runs) | runs_in_folder(collection.runs_folder)
         summary = paths.get(collection.summary, "")
-        if not collection.runs:
-            if summary and collection.nist_track:
-                sentence = fetch_protected_runs(read_nist_summary(summary), collection, network=network)
-                runs = runs_in_folder(collection.runs_folder)
-                if sentence:
-                    missing.append(sentence)
+        if not collection.runs and summary and collection.nist_track:
+            published = read_nist_summary(summary)
+            sentence = fetch_protected_runs(published, collection, network=network)
+            runs = runs_in_folder(collection.runs_folder)
+            if sentence:
+                missing.append(sentence)
+            expected = set(published["run"])
+        else:
+            expected = _of_prefix(registry, collection.runs).keys()
+        per_topic_runs = _of_prefix(paths, collection.per_topic_runs)
+        # A part of the runs gives other correlations than all of them: it is no evidence for the collection.
+        if runs and not (qrels and expected <= runs.keys()):
+            reason = f"the collection has {len(expected)}" if qrels else "there are no judgements"
+            missing.append(f"The {len(runs)} runs at hand are not used, because {reason}.")
+            runs = {}
+        if not _of_prefix(registry, collection.per_topic_runs).keys() <= per_topic_runs.keys():
+            per_topic_runs = {}
+        per_topic = {key: paths[one] for key, one in collection.per_topic.items() if one in paths}
+        topic_means = paths.get(collection.topic_means, "")
+        used = {summary, topic_means, *runs.values(), *per_topic.values(), *per_topic_runs.values()}
+        if qrels and collection.qrels in paths:
+            used.add(paths[collection.qrels])
         gathered.append(
             Evidence(
                 collection=collection.name,
@@ -152,19 +189,71 @@ def gather(
                 kind="real",
                 qrels=qrels,
                 dataset=dataset,
-                runs=runs if qrels else {},
+                runs=runs,
                 summary=summary,
-                per_topic={key: paths[one] for key, one in collection.per_topic.items() if one in paths},
-                per_topic_runs={
-                    one.removeprefix(collection.per_topic_runs): paths[one]
-                    for one in paths
-                    if collection.per_topic_runs and one.startswith(collection.per_topic_runs)
-                },
-                topic_means=paths.get(collection.topic_means, ""),
+                per_topic=per_topic,
+                per_topic_runs=per_topic_runs,
+                topic_means=topic_means,
+                sources=tuple(sorted(one for one in collection.source_ids(registry) if paths.get(one) in used)),
                 missing=tuple(missing),
             )
         )
     return gathered
+
+
+def _own(collection: Collection, data: str | os.PathLike[str]) -> Evidence:
+    """Somebody's own collection: what it names must be there."""
+    from walkeval.datasets import dataset_judgements
+    from walkeval.pools import write_qrels
+    from walkeval.trec import read_qrels
+
+    dataset = collection.ir_datasets
+    judgements = dataset_judgements(dataset) if dataset else read_qrels(collection.qrels_file)
+    if collection.topics is not None:
+        first, last = collection.topics
+        chosen = [one for one in judgements.topics if one.isascii() and one.isdigit() and first <= int(one) <= last]
+        if not chosen:
+            raise InputError(judgements.path, f"has no topic from {first} to {last}")
+        judgements = judgements.select(chosen)
+    runs = own_runs(collection)
+    if not runs:
+        raise SourceError(f"{collection.name}: there are no runs in {collection.runs_folder or collection.runs_glob}")
+    qrels = Path(data, "qrels", f"{collection.name}.txt")
+    qrels.parent.mkdir(parents=True, exist_ok=True)
+    write_qrels(qrels, judgements)
+    return Evidence(
+        collection=collection.name,
+        title=collection.title,
+        kind="real",
+        qrels=str(qrels),
+        dataset=dataset or "own file",
+        runs=runs,
+    )
+
+
+def own_runs(collection: Collection) -> dict[str, str]:
+    """The runs that somebody put where a collection's description says, by name."""
+    if not collection.runs_glob:
+        return runs_in_folder(collection.runs_folder)
+    runs: dict[str, str] = {}
+    for path in sorted(glob.glob(collection.runs_glob, recursive=True)):
+        name = _run_name(path)
+        if name in runs:
+            raise SourceError(f"{collection.name}: two runs are called {name}: {runs[name]} and {path}")
+        if Path(path).is_file():
+            runs[name] = path
+    return runs
+
+
+def own_files(collection: Collection) -> list[Path]:
+    """All files that are read in place, without a checksum: when one of them changes, the work starts again."""
+    judgements = [Path(collection.qrels_file)] if collection.qrels_file and Path(collection.qrels_file).exists() else []
+    return judgements + [Path(one) for one in own_runs(collection).values()]
+
+
+def _of_prefix(files: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    """What belongs to the sources whose id starts so, by the name of the run."""
+    return {_run_name(one): files[one] for one in files if prefix and one.startswith(prefix)}
 
 
 def runs_in_folder(folder: str | os.PathLike[str]) -> dict[str, str]:

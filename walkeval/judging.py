@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 ORDERS = ("trec_eval", "trec_eval9", "rank", "file")
 USUAL_DEPTH = 1000
 """TREC asks for at most this many documents a topic; more are kept and noted."""
+_BLOCK = 2**16
+"""Documents that are looked up at a time, so that what is in between stays small, however long a run is."""
 _FORMAT = "walkeval judged collection 1"
 _NUMBERED = re.compile(r"(?:[A-Za-z]+[-_:.]?)?0*(\d+)", re.ASCII)
 # Odd constants that spread 64-bit words over 64-bit keys; any would do, equal keys are compared in full.
@@ -70,6 +72,19 @@ class JudgedCollection:
     order: str
     ledger: list[LedgerEntry]
 
+    @classmethod
+    def empty(cls, order: str = "trec_eval9") -> JudgedCollection:
+        """What there is of a collection when nothing is at hand: no runs, topics or judgements.
+
+        >>> JudgedCollection.empty().lists().length.tolist()
+        []
+        """
+        arrays = {name: np.zeros(0, dtype) for name, dtype in (("grade", np.int16), ("document", "S1"))}
+        arrays |= {name: np.zeros(0, np.uint16) for name in ("rank", "judgement")}
+        arrays |= {name: np.zeros(1, np.int64) for name in ("topic_start", "start")}
+        arrays |= {"length": np.zeros(0, np.int64), "tied": np.zeros(0, np.uint8)}
+        return cls(runs=[], topics=[], order=order, ledger=[], **arrays)
+
     @cached_property
     def topic(self) -> NDArray[np.int64]:
         """Topic number of each list."""
@@ -87,19 +102,26 @@ class JudgedCollection:
         total = int(self.length.sum())
         tied = np.unpackbits(self.tied, count=total).view(bool)
         group_start = np.flatnonzero(~tied)
-        group = np.cumsum(~tied, dtype=np.int32) - 1
+        group = np.cumsum(~tied, dtype=np.int32 if total < 2**31 else np.int64) - 1
         list_start = np.cumsum(self.length) - self.length
         offset = np.repeat(list_start, np.diff(self.start))
         mine = group[offset + self.rank - 1]
         group_end = np.append(group_start[1:], total)
         return (group_start[mine] - offset + 1).astype(np.int32), (group_end[mine] - offset).astype(np.int32)
 
-    def lists(self, pool: NDArray[np.bool_] | None = None, min_grade: int = 1) -> RankedLists:
+    def lists(
+        self,
+        pool: NDArray[np.bool_] | None = None,
+        min_grade: int = 1,
+        graded: bool = True,
+        runs: range | None = None,
+    ) -> RankedLists:
         """Ranked lists as judged by a pool, a mask over the judgements; None is all of them.
 
         Documents whose judgement is not in the pool count as unjudged. Gain is the grade where that is at
         least ``min_grade``, and 0 below: relevance is lenient by default, and a negative grade is a
-        judgement of not relevant.
+        judgement of not relevant. Without ``graded`` every relevant document has gain 1. With ``runs``, only the
+        lists of these runs, one after the other, for work in blocks.
         """
         if min_grade < 1:
             raise ParameterError(f"min_grade must be at least 1; got {min_grade}")
@@ -112,7 +134,7 @@ class JudgedCollection:
                     f"got {pool.dtype} of shape {pool.shape}"
                 )
         relevant = self.grade >= min_grade
-        gain = np.where(relevant, self.grade, 0).astype(np.float64)
+        gain = np.where(relevant, self.grade if graded else 1, 0).astype(np.float64)
         judgement_topic = np.repeat(np.arange(len(self.topics)), np.diff(self.topic_start))
         unwanted = ~relevant
         if pool is not None:
@@ -121,26 +143,28 @@ class JudgedCollection:
         nonrelevant_base = np.bincount(judgement_topic[unwanted], minlength=len(self.topics))
         ideal = gain[relevant]
         ideal = ideal[np.lexsort((-ideal, judgement_topic[relevant]))]
-        if pool is None:
-            kept, start, position, rank = None, self.start, self.position, self._wide_rank
-        else:
-            inside = pool[self.position]
-            kept = np.flatnonzero(inside)
-            start = np.searchsorted(kept, self.start)
-            position, rank = self.position[kept], self._wide_rank[kept]
+        runs = range(len(self.runs)) if runs is None else runs
+        chosen = slice(runs.start * len(self.topics), runs.stop * len(self.topics))
+        bounds = self.start[chosen.start : chosen.stop + 1]
+        kept: slice | NDArray[np.intp] = slice(bounds[0], bounds[-1])
+        start = bounds - bounds[0]
+        if pool is not None:
+            kept = np.flatnonzero(pool[self.position[kept]]) + bounds[0]
+            start = np.searchsorted(kept, bounds)
+        topic = self.topic[chosen]
         return _CollectionLists.build(
             self,
             kept,
-            length=self.length,
+            length=self.length[chosen],
             start=start,
-            rank=rank,
-            gain=gain[position],
-            recall_base=recall_base[self.topic],
-            nonrelevant_base=nonrelevant_base[self.topic],
-            topic=self.topic,
+            rank=self._wide_rank[kept],
+            gain=gain[self.position[kept]],
+            recall_base=recall_base[topic],
+            nonrelevant_base=nonrelevant_base[topic],
+            topic=topic,
             ideal_start=np.concatenate(([0], np.cumsum(recall_base))),
             ideal_gain=ideal,
-            max_gain=max(1.0, float(self.grade.max(initial=1))),
+            max_gain=max(1.0, float(self.grade.max(initial=1))) if graded else 1.0,
         )
 
     @cached_property
@@ -191,7 +215,7 @@ class _CollectionLists(RankedLists):
     """Ranked lists that work out tie groups only when a measure asks for them, which few do."""
 
     @classmethod
-    def build(cls, collection: JudgedCollection, kept: NDArray[np.intp] | None, **arrays) -> _CollectionLists:
+    def build(cls, collection: JudgedCollection, kept: slice | NDArray[np.intp], **arrays) -> _CollectionLists:
         lists = cls(**arrays)
         # The constructor has set these to None, and the properties below would never be asked.
         del lists.__dict__["tie_first"], lists.__dict__["tie_last"]
@@ -208,21 +232,20 @@ class _CollectionLists(RankedLists):
 
     def _ranks_of_ties(self, side: int) -> NDArray[np.int64]:
         collection, kept = self.__dict__["_source"]
-        ranks = collection.ties[side]
-        return (ranks if kept is None else ranks[kept]).astype(np.int64)
+        return collection.ties[side][kept].astype(np.int64)
 
 
 def judge(
     qrels: str | PathLike[str] | Qrels,
-    runs: Mapping[str, str | PathLike[str]],
+    runs: Mapping[str, str | PathLike[str] | Run],
     order: str = "trec_eval9",
     max_rank: int | None = None,
     max_bytes: int = MAX_BYTES,
 ) -> JudgedCollection:
     """Read runs one at a time and join them with judgements.
 
-    ``runs`` maps the name of each run to its file; the tags inside the files are not used. Lists are cut
-    after ``max_rank`` documents. The topics are those of the judgements; what a run has for other topics is
+    ``runs`` maps the name of each run to its file, or to the run itself; the tags inside files are not used. Lists
+    are cut after ``max_rank`` documents. The topics are those of the judgements; what a run has for other topics is
     left out, with an entry in the ledger, and a run that has none of the topics is refused.
     """
     if order not in ORDERS:
@@ -239,7 +262,8 @@ def judge(
     lengths, ranks, judgements, ties, sizes = [], [], [], [], []
     seen: dict[bytes, str] = {}
     for name, path in runs.items():
-        judged = _judge_run(name, read_run(path, max_bytes), index, order, max_rank)
+        run = path if isinstance(path, Run) else read_run(path, max_bytes)
+        judged = _judge_run(name, run, index, order, max_rank)
         ledger += judged.ledger
         if judged.fingerprint in seen:
             what = f"same documents in the same order as run {seen[judged.fingerprint]}"
@@ -283,7 +307,11 @@ class _JudgedRun:
 
 
 class _JudgementIndex:
-    """Finds the judgement of (topic, document) pairs, many at once, through buckets of 64-bit keys."""
+    """Finds the judgement of (topic, document) pairs, many at once, through buckets of 64-bit keys.
+
+    Every topic has its own buckets, and a run is read topic by topic, so that what is looked at stays in the processor's
+    cache however many topics there are.
+    """
 
     def __init__(self, qrels: Qrels):
         self.qrels = qrels
@@ -297,13 +325,19 @@ class _JudgementIndex:
         topic = np.repeat(np.arange(len(qrels.topics), dtype=np.int32), np.diff(qrels.topic_start))
         document = _in_words(qrels.document)
         key = _keys(topic, document)
-        self.position = np.argsort(key).astype(np.int32)
+        bits = np.ceil(np.log2(np.diff(qrels.topic_start) + 1)).astype(np.int64) + 1
+        self.shift = (64 - bits).astype(np.uint64)
+        buckets = np.cumsum(2**bits)
+        self.base = buckets - 2**bits
+        bucket = self._bucket(key, topic)
+        self.position = np.argsort(bucket).astype(np.int32)
         self.key, self.topic = key[self.position], topic[self.position]
         self.words = np.ascontiguousarray(_words(document[self.position]).T)
-        bits = len(key).bit_length() + 1
-        self.shift = np.uint64(64 - bits)
-        sizes = np.bincount((self.key >> self.shift).view(np.int64), minlength=2**bits)
+        sizes = np.bincount(bucket, minlength=buckets[-1])
         self.first = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
+
+    def _bucket(self, key: NDArray[np.uint64], topic: NDArray[np.integer]) -> NDArray[np.int64]:
+        return self.base[topic] + (key >> self.shift[topic]).view(np.int64)
 
     def topic_number(self, name: str) -> int | None:
         """Which topic of the judgements a run means, or None."""
@@ -314,9 +348,16 @@ class _JudgementIndex:
 
     def find(self, key: NDArray[np.uint64], topic: NDArray[np.int32], document: NDArray[np.bytes_]) -> NDArray:
         """Position of each pair among the judgements, -1 where it is not judged."""
+        found = np.empty(len(key), dtype=np.int32)
+        for begin in range(0, len(key), _BLOCK):
+            rows = slice(begin, begin + _BLOCK)
+            found[rows] = self._find_some(key[rows], topic[rows], document[rows])
+        return found
+
+    def _find_some(self, key: NDArray[np.uint64], topic: NDArray[np.int32], document: NDArray[np.bytes_]) -> NDArray:
         found = np.full(len(key), -1, dtype=np.int32)
         words = _words(document).T
-        bucket = (key >> self.shift).view(np.int64)
+        bucket = self._bucket(key, topic)
         candidate, end = self.first[bucket], self.first[bucket + 1]
         pending = np.flatnonzero(candidate < end)
         candidate, end = candidate[pending], end[pending]

@@ -1,164 +1,247 @@
-"""The report of an edition: one self-contained page that works offline from disk, and its Markdown twin."""
+"""The report of an edition: one self-contained page that works offline from disk, and its Markdown twin.
+
+Both are made from the finished artefacts and say nothing that is not in them. `walkeval.report_sections` has what the
+page shows, `walkeval.report_page` the HTML that it is made of.
+"""
 
 from __future__ import annotations
 
 import html
 import json
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from walkeval.audit import VERDICT_COLUMNS, VERDICTS, Verdict, count_verdicts, read_verdicts
+from walkeval import report_page as parts
+from walkeval import report_sections as sections
+from walkeval.audit import VERDICTS, Verdict, count_verdicts, read_verdicts
+from walkeval.claims import Claim
+from walkeval.errors import InputError
 from walkeval.gathering import Evidence, evidence_table
+from walkeval.report_page import escape
+from walkeval.report_sections import GRIDS, MEANINGS, Artefacts, counts_by_paper, in_page_order, in_words, paper_name
 from walkeval.sources import read_registry
-from walkeval.tables import html_table, markdown
+from walkeval.tables import escape_markdown, markdown
 
 PACKAGES = ("ir-datasets", "matplotlib", "numpy", "pandas", "scipy", "snakemake")
-_PLACES = ("data", "mirror", "results")
-"""Keys of the config that say where things are on one machine, which is nobody else's concern."""
-
-_STYLE = """
-:root { color-scheme: light dark; --line: #8886; --good: #1a7f37; --near: #0969da; --bad: #b35900; --worst: #b3261e; }
-body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 72rem; padding: 1rem; }
-h1, h2, h3 { line-height: 1.2; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: .5rem 0; }
-caption { text-align: left; font-weight: 600; padding: .25rem 0; }
-th, td { border-bottom: 1px solid var(--line); padding: .2rem .6rem; text-align: left; vertical-align: top; }
-td { overflow-wrap: anywhere; min-width: 3.5rem; }
-.synthetic { border: 2px dashed var(--bad); padding: .5rem 1rem; font-weight: 600; }
-.verdict-reproduced td { box-shadow: inset 3px 0 var(--good); }
-.verdict-consistent td { box-shadow: inset 3px 0 var(--near); }
-.verdict-differs td { box-shadow: inset 3px 0 var(--bad); }
-.verdict-impossible td { box-shadow: inset 3px 0 var(--worst); }
-tr td ~ td { box-shadow: none !important; }
-img { max-width: 100%; height: auto; background: #fff; }
-label { display: inline-block; margin: 0 1rem .5rem 0; }
-@media print { details { display: block; } .filter { display: none; } body { max-width: none; } }
-"""
-
-_SCRIPT = """
-const rows = [...document.querySelectorAll('#verdicts tbody tr')];
-const search = document.getElementById('search'), choice = document.getElementById('choice'), shown = document.getElementById('shown');
-function filter() {
-  const text = search.value.toLowerCase(), verdict = choice.value;
-  let count = 0;
-  for (const row of rows) {
-    const fits = row.textContent.toLowerCase().includes(text) && (!verdict || row.className === 'verdict-' + verdict);
-    row.hidden = !fits;
-    count += fits;
-  }
-  shown.textContent = count + ' of ' + rows.length + ' shown';
-}
-search.addEventListener('input', filter);
-choice.addEventListener('change', filter);
-filter();
-"""
+_OWN = ("data", "mirror", "network", "results", "shard")
+"""Keys of the config that say where things are on one machine and how it works, which is nobody else's concern."""
 
 
-def provenance(config: Mapping[str, Any], evidence: Sequence[Evidence], registry: str | os.PathLike[str]) -> str:
-    """What the results stand on: evidence, checksums of sources, settings and versions. Nothing that changes by itself."""
-    used = [one.collection for one in evidence if one.kind == "real"]
-    sources = {
-        name: source.sha256 for name, source in read_registry(registry).items() if used and name.split("/")[0] in used
-    }
+def provenance(
+    config: Mapping[str, Any],
+    evidence: Sequence[Evidence],
+    registry: str | os.PathLike[str],
+    records: Iterable[str | os.PathLike[str]] = (),
+) -> str:
+    """What the results stand on: evidence, checksums of sources, settings and versions. Nothing that changes by itself.
+
+    ``records`` are JSON files on data that belong to no collection, such as click logs: the sources whose files they
+    name were used.
+    """
+    sources = read_registry(registry)
+    used = {name for one in evidence for name in one.sources}
+    files = [text for path in records for text in _strings(_read_json(path))]
+    used.update(
+        name for name, one in sources.items() if any(text.endswith(f"/{one.relative.as_posix()}") for text in files)
+    )
+    settings = {key: value for key, value in config.items() if key not in _OWN}
+    if "synthetic" in settings:
+        settings["synthetic"] = Path(settings["synthetic"]).name
     content = {
         "evidence": {one.collection: one.level for one in evidence},
         "data": {one.collection: one.kind for one in evidence},
-        "settings": {key: value for key, value in config.items() if key not in _PLACES},
+        "settings": settings,
         "seeds": "derived from names: collection, topic, replicate",
         "packages": {name: metadata.version(name) for name in PACKAGES},
-        "sources": sources,
+        "sources": {name: source.sha256 for name, source in sources.items() if name in used},
     }
     return json.dumps(content, indent=1, sort_keys=True) + "\n"
 
 
-def _counts_by_paper(verdicts: Sequence[Verdict]) -> list[tuple[str, dict[str, int]]]:
-    papers = dict.fromkeys(one.claim.split("/")[0] for one in verdicts)
-    return [(paper, count_verdicts(one for one in verdicts if one.claim.split("/")[0] == paper)) for paper in papers]
+def _read_json(path: str | os.PathLike[str]) -> Any:
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(path, f"is not a record of data ({error}); remove it and run again") from error
+
+
+def _strings(content: Any) -> list[str]:
+    if isinstance(content, dict):
+        content = list(content.values())
+    if isinstance(content, list):
+        return [text for one in content for text in _strings(one)]
+    return [content] if isinstance(content, str) else []
+
+
+def told(verdicts: Sequence[Verdict]) -> str:
+    """What the verdicts are about, in words."""
+    papers = len(counts_by_paper(verdicts))
+    return f"{len(verdicts)} published numbers, formulas and statements of {papers} paper{'' if papers == 1 else 's'}"
+
+
+def _is_synthetic(evidence: Sequence[Evidence]) -> bool:
+    return any(one.kind == "synthetic" for one in evidence)
+
+
+# --- the page -------------------------------------------------------------------------------------------------------
 
 
 def write_page(
-    path: str | os.PathLike[str], folder: str | os.PathLike[str], config: Mapping[str, Any], evidence: Sequence[Evidence]
+    path: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    names: Iterable[str],
+    config: Mapping[str, Any],
+    evidence: Sequence[Evidence],
+    claims: Mapping[str, Claim] | None = None,
+    record: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write the page. Every text that comes from data is escaped, and nothing is loaded from elsewhere."""
-    folder = Path(folder)
-    verdicts = read_verdicts(folder / "audit" / "verdicts.tsv")
+    """Write the page on these files of a folder, which has a folder of its own for each paper.
+
+    Every text that comes from data is escaped, and nothing is loaded from elsewhere. ``claims`` add to each verdict
+    what the claim is about; ``record`` is the content of the edition's provenance.
+    """
+    artefacts, claims = Artefacts.of(folder, names), claims or {}
+    verdicts = read_verdicts(artefacts.folder / "audit" / "verdicts.tsv")
+    counts = counts_by_paper(verdicts)
+    verdicts = in_page_order(verdicts, counts)
+    shown = [
+        ("glance", "At a glance", sections.glance(counts)),
+        *sections.papers(artefacts, counts, evidence, {one.claim: one.verdict for one in verdicts}),
+        ("differences", "What differs, and why", sections.differences(artefacts, verdicts, claims)),
+        ("errata", "Errata", sections.errata(artefacts)),
+        ("findings", "Impossible without any data", sections.findings(artefacts)),
+        ("conventions", "Conventions", sections.conventions(artefacts)),
+        ("evidence", "Evidence", sections.evidence(evidence, artefacts)),
+        ("provenance", "Provenance", sections.provenance(config, record or {})),
+        ("cost", "Cost", sections.cost(config)),
+        ("verdicts", "All verdicts", sections.verdicts(verdicts, counts, claims)),
+    ]
+    shown = [(name, heading, body) for name, heading, body in shown if body]
     title = config["title"] or f"walkeval: {config['edition']}"
-    synthetic = any(one.kind == "synthetic" for one in evidence)
-    parts = [
-        "<!doctype html>",
-        '<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{html.escape(title)}</title><style>{_STYLE}</style></head><body><main>",
-        f"<h1>{html.escape(title)}</h1>",
-    ]
-    if synthetic:
-        parts.append(
-            '<p class="synthetic">The collections of this edition are SYNTHETIC: they show the machine at work and are '
-            "compared with no paper.</p>"
-        )
-    head = "".join(f'<th scope="col">{verdict}</th>' for verdict in VERDICTS)
-    rows = "".join(
-        f'<tr><th scope="row">{html.escape(paper)}</th>' + "".join(f"<td>{counts[one]}</td>" for one in VERDICTS) + "</tr>"
-        for paper, counts in _counts_by_paper(verdicts)
+    lead = f"{told(verdicts)}: {in_words(count_verdicts(verdicts))}."
+    synthetic = (
+        '<p class="synthetic">The collections of this edition are SYNTHETIC: they show the machine at work and are '
+        "compared with no paper. Claims that need no data are checked all the same.</p>"
     )
-    parts += [
-        "<h2>At a glance</h2>",
-        f'<div class="scroll"><table><thead><tr><th scope="col">paper</th>{head}</tr></thead><tbody>{rows}</tbody></table></div>',
-        "<h2>Evidence</h2>",
-        f'<div class="scroll">{html_table(evidence_table(evidence), "What the results stand on")}</div>',
-    ]
-    for paper in sorted(one for one in folder.iterdir() if one.is_dir() and any(one.glob("*.html"))):
-        if paper.name == "report":
-            continue
-        parts.append(f"<h2>{html.escape(paper.name)}</h2>")
-        for figure in sorted(paper.glob("*.svg")):
-            parts.append(f"<figure>{_inline(figure)}<figcaption>{html.escape(figure.stem)}</figcaption></figure>")
-        for table in sorted(paper.glob("*.html")):
-            link = html.escape(f"../{paper.name}/{table.stem}.tsv")
-            opened = " open" if len(table.read_text(encoding="utf-8")) < 20000 else ""
-            parts.append(
-                f'<details{opened}><summary>{html.escape(table.stem)} (<a href="{link}">numbers</a>)</summary>'
-                f'<div class="scroll">{table.read_text(encoding="utf-8")}</div></details>'
-            )
-    options = "".join(f'<option value="{one.replace(" ", "-")}">{one}</option>' for one in VERDICTS)
-    head = "".join(f'<th scope="col">{name.replace("_", " ")}</th>' for name in VERDICT_COLUMNS)
-    rows = "\n".join(
-        f'<tr class="verdict-{one.verdict.replace(" ", "-")}">'
-        + "".join(f"<td>{html.escape(getattr(one, name))}</td>" for name in VERDICT_COLUMNS)
-        + "</tr>"
-        for one in verdicts
+    links = "".join(f'<li><a href="#{name}">{escape(heading)}</a></li>' for name, heading, _ in shown)
+    body = "\n".join(
+        f'<section id="{name}" aria-labelledby="{name}-heading">\n<h2 id="{name}-heading">{escape(heading)}</h2>\n'
+        f"{body}\n</section>"
+        for name, heading, body in shown
     )
-    parts += [
-        "<h2>Verdicts</h2>",
-        '<p class="filter"><label>Search <input id="search" type="search"></label>'
-        f'<label>Verdict <select id="choice"><option value="">all</option>{options}</select></label>'
-        '<span id="shown" role="status"></span></p>',
-        f'<div class="scroll"><table id="verdicts"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>',
-        '<p><a href="../audit/verdicts.tsv">verdicts.tsv</a>, <a href="../provenance.json">provenance.json</a></p>',
-        f"</main><script>{_SCRIPT}</script></body></html>",
-    ]
-    Path(path).write_text("\n".join(parts) + "\n", encoding="utf-8")
+    page = f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{html.escape(parts.policy())}">
+<title>{escape(title)}</title>
+<style>{parts.STYLE}</style></head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<header>
+<h1>{escape(title)}</h1>
+{synthetic if _is_synthetic(evidence) else ""}
+<p class="lead">{escape(lead)}</p>
+<nav aria-label="Sections"><ul>{links}</ul></nav>
+</header>
+<main id="main">
+{body}
+</main>
+<footer><p>Made by walkeval from the files beside this page. Every table names the TSV file with its numbers at full
+precision. {sections.file_link("REPRODUCTION.md", "The same in short, in Markdown")}.</p></footer>
+<script>{parts.SCRIPT}</script>
+</body></html>
+"""
+    Path(path).write_text(page, encoding="utf-8")
 
 
-def _inline(figure: Path) -> str:
-    """A figure as part of the page, without the lines that only a file of its own needs."""
-    text = figure.read_text(encoding="utf-8")
-    return text[text.index("<svg") :]
+# --- the Markdown twin ----------------------------------------------------------------------------------------------
+
+
+def count_table(verdicts: Sequence[Verdict]) -> list[str]:
+    """Counts per paper and verdict as lines of a Markdown table."""
+    by_paper = counts_by_paper(verdicts)
+    lines = ["| paper | claims | " + " | ".join(VERDICTS) + " |", "| --- | ---: |" + " ---: |" * len(VERDICTS)]
+    total = count_verdicts(verdicts)
+    for name, counts in [*((paper_name(paper), counts) for paper, counts in by_paper.items()), ("all", total)]:
+        lines.append(_line([name, sum(counts.values()), *(counts[one] for one in VERDICTS)]))
+    return lines
+
+
+def _line(cells: Iterable[object]) -> str:
+    return "| " + " | ".join(escape_markdown(one) for one in cells) + " |"
+
+
+def _lines(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    return [_line(heads), "|" + " --- |" * len(heads), *map(_line, rows), ""]
 
 
 def write_markdown(
-    path: str | os.PathLike[str], folder: str | os.PathLike[str], config: Mapping[str, Any], evidence: Sequence[Evidence]
+    path: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    config: Mapping[str, Any],
+    evidence: Sequence[Evidence],
+    names: Iterable[str] = (),
+    claims: Mapping[str, Claim] | None = None,
 ) -> None:
     """Write the state of the reproduction for a reader on a forge."""
-    verdicts = read_verdicts(Path(folder) / "audit" / "verdicts.tsv")
-    lines = [f"# {config['title'] or config['edition']}", ""]
-    if any(one.kind == "synthetic" for one in evidence):
-        lines += ["**The collections of this edition are SYNTHETIC; they are compared with no paper.**", ""]
-    lines += ["| paper | " + " | ".join(VERDICTS) + " |", "| --- |" + " ---: |" * len(VERDICTS)]
-    for paper, counts in _counts_by_paper(verdicts):
-        lines.append(f"| {paper} | " + " | ".join(str(counts[one]) for one in VERDICTS) + " |")
-    lines += ["", markdown(evidence_table(evidence), "What the results stand on:")]
-    Path(path).write_text("\n".join(lines), encoding="utf-8")
+    artefacts, claims = Artefacts.of(folder, names), claims or {}
+    verdicts = read_verdicts(artefacts.folder / "audit" / "verdicts.tsv")
+    verdicts = in_page_order(verdicts, counts_by_paper(verdicts))
+    lines = [f"# {escape_markdown(config['title'] or config['edition'])}", ""]
+    if _is_synthetic(evidence):
+        lines += ["**The collections of this edition are SYNTHETIC; they are compared with no paper.**"]
+        lines += ["Claims that need no data are checked all the same.", ""]
+    lines += [
+        "The page to read is [report/index.html](report/index.html); all numbers are in the TSV files of this folder.",
+        "",
+    ]
+    lines += ["## Counts", "", *count_table(verdicts), ""]
+    for verdict, words in MEANINGS.items():
+        lines.append(f"- *{verdict}*: {words}.")
+    table = "sigir2014-markov-precision/table2"
+    rows = artefacts.rows(f"{table}.tsv")
+    if rows:
+        audited = {one.claim: one.verdict for one in verdicts}
+        titles = {one.collection: one.title for one in evidence}
+        mark = " (SYNTHETIC collections)" if _is_synthetic(evidence) else ""
+        lines += ["", f"## SIGIR 2014, Table 2: Kendall's tau between AP and the other measures{mark}", ""]
+        lines += _lines(
+            ("collection", "measure", "reported", "reproduced", "verdict", "evidence"),
+            [
+                [
+                    titles.get(row["collection"], row["collection"]),
+                    *(row[one] for one in ("measure", "reported", "printed")),
+                    GRIDS[table].verdict(row, audited),
+                    row["evidence"],
+                ]
+                for row in rows
+                if row["model"] != row["measure"]
+            ],
+        )
+    found = [one for one in verdicts if one.verdict in ("differs", "impossible")]
+    if found:
+        lines += ["", "## What differs, and why", ""]
+        lines += _lines(
+            ("claim", "what", "printed", "reproduced", "conclusion changes", "why"),
+            [
+                (
+                    one.claim, claims[one.claim].what if one.claim in claims else "", parts.readings(one.printed),
+                    one.reproduced or one.verdict, one.conclusion_changes, parts.shorten(one.note),
+                )
+                for one in found
+            ],
+        )  # fmt: skip
+    rows = [row for row in artefacts.rows("audit/findings.tsv") if row["severity"] != "note"]
+    if rows:
+        lines += ["", "## Impossible or implausible without any data", ""]
+        lines += _lines(
+            ("severity", "test", "finding", "smallest repair"),
+            [(row["severity"], row["test"], row["sentence"], row["repair"]) for row in rows],
+        )
+        lines += ["Notes, and the cells of each finding: [audit/findings.tsv](audit/findings.tsv).", ""]
+    lines += ["", "## Evidence", "", markdown(evidence_table(evidence), "What the results stand on:")]
+    Path(path).write_text(re.sub(r"\n{3,}", "\n\n", "\n".join(lines)), encoding="utf-8")

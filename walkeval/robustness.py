@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from walkeval.correlation import kendall
-from walkeval.errors import InputError
+from walkeval.errors import InputError, ParameterError
 from walkeval.judging import JudgedCollection
 from walkeval.pools import downsample
 from walkeval.scoring import Scores, score_collection
@@ -48,17 +49,24 @@ class PoolSummary:
                     [str(one) for one in stored["measures"]], stored["rates"].tolist(),
                     stored["replicates"], stored["mean"], stored["tau"],
                 )  # fmt: skip
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
             raise InputError(path, f"is not a summary of pools ({error}); remove it and run again") from error
 
     @classmethod
     def merge(cls, parts: Sequence[PoolSummary]) -> PoolSummary:
         """Put shards together, in the order of the replicates, so that sharding does not show."""
-        order = np.argsort(np.concatenate([one.replicates for one in parts]), kind="stable")
+        if not parts:
+            raise ParameterError("there are no summaries of pools to put together")
+        if any((one.measures, one.rates) != (parts[0].measures, parts[0].rates) for one in parts):
+            raise ParameterError("summaries of pools must be of the same measures and rates to be put together")
+        replicates = np.concatenate([one.replicates for one in parts])
+        order = np.argsort(replicates, kind="stable")
+        if len(np.unique(replicates)) < len(replicates):
+            raise ParameterError("a replicate is in two of the summaries of pools")
         return cls(
             parts[0].measures,
             parts[0].rates,
-            np.concatenate([one.replicates for one in parts])[order],
+            replicates[order],
             np.concatenate([one.mean for one in parts])[order],
             np.concatenate([one.tau for one in parts])[order],
         )
@@ -73,6 +81,7 @@ def summarize_pools(
     variant: str = "b",
     decimals: int | None = None,
     min_grade: int = 1,
+    graded: bool = False,
 ) -> PoolSummary:
     """Score a collection under downsampled pools and compare with the full pool's scores."""
     replicates = list(replicates)
@@ -82,7 +91,7 @@ def summarize_pools(
     for row, replicate in enumerate(replicates):
         pools = downsample(collection, rates, replicate, name, min_grade=min_grade)
         for column, rate in enumerate(rates):
-            means = score_collection(collection, full.measures, pool=pools[rate], min_grade=min_grade).means()
+            means = score_collection(collection, full.measures, pool=pools[rate], min_grade=min_grade, graded=graded).means()
             if means.shape[1]:
                 mean[row, column] = means.mean(axis=1)
             for index in range(len(full.measures)):
@@ -97,7 +106,8 @@ def curves(summary: PoolSummary, full: Scores, level: float = 0.95) -> pd.DataFr
     tails = [(1 - level) / 2, 1 - (1 - level) / 2]
     for index, measure in enumerate(summary.measures):
         whole = float(reference[index].mean()) if reference.shape[1] else float("nan")
-        for quantity, values, at_full in (("mean", summary.mean, whole), ("tau", summary.tau, 1.0)):
+        agreement = kendall(reference[index], reference[index]).value  # 1, unless tau is undefined
+        for quantity, values, at_full in (("mean", summary.mean, whole), ("tau", summary.tau, agreement)):
             rows.append((measure, 100, quantity, at_full, at_full, at_full, 0))
             for column, rate in enumerate(summary.rates):
                 sample = values[:, column, index]

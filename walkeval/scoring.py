@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import zipfile
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,10 @@ from numpy.typing import NDArray
 from walkeval.errors import InputError
 from walkeval.judging import JudgedCollection
 from walkeval.measures import parse_measure
+
+
+BLOCK = 3_000_000
+"""Judged documents that are scored at a time: larger arrays cost more for each document, and memory besides."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +57,11 @@ class Scores:
         try:
             with np.load(path, allow_pickle=False) as stored:
                 names = [[str(one) for one in stored[key]] for key in ("measures", "runs", "topics")]
-                return cls(*names, stored["values"])
-        except (OSError, ValueError, KeyError) as error:
+                values = stored["values"]
+            if values.shape != tuple(map(len, names)):
+                raise ValueError(f"the scores have the shape {values.shape}")
+            return cls(*names, values)
+        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
             raise InputError(path, f"is not a file of scores ({error}); remove it and run again") from error
 
 
@@ -62,10 +70,27 @@ def score_collection(
     measures: Sequence[str],
     pool: NDArray[np.bool_] | None = None,
     min_grade: int = 1,
+    graded: bool = False,
 ) -> Scores:
-    """Score every run and topic of a collection by these measures, under a pool."""
+    """Score every run and topic of a collection by these measures, under a pool.
+
+    Relevance is binary unless ``graded``: the papers compare measures on grades mapped leniently to two.
+    """
     parsed = [parse_measure(name) for name in measures]
-    lists = collection.lists(pool=pool, min_grade=min_grade)
-    shape = len(collection.runs), len(collection.topics)
-    values = np.stack([measure.score(lists).reshape(shape) for measure in parsed]) if parsed else np.zeros((0, *shape))
+    topics = len(collection.topics)
+    values = np.zeros((len(parsed), len(collection.runs), topics))
+    for runs in _blocks(collection):
+        lists = collection.lists(pool=pool, min_grade=min_grade, graded=graded, runs=runs)
+        for number, measure in enumerate(parsed):
+            values[number, runs.start : runs.stop] = measure.score(lists).reshape(len(runs), topics)
     return Scores([measure.name for measure in parsed], list(collection.runs), list(collection.topics), values)
+
+
+def _blocks(collection: JudgedCollection) -> Iterator[range]:
+    """Runs one after the other, as many at a time as fit into a block, and at least one."""
+    judged = collection.start[np.arange(len(collection.runs) + 1) * len(collection.topics)]
+    first = 0
+    while first < len(collection.runs):
+        last = max(first + 1, int(np.searchsorted(judged, judged[first] + BLOCK, side="right")) - 1)
+        yield range(first, last)
+        first = last

@@ -10,25 +10,36 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from walkeval.audit import number, write_rows
-from walkeval.correlation import bootstrap_intervals, tau_matrix
+from walkeval.audit import number
+from walkeval.claims import write_rows
+from walkeval.correlation import ALL_EQUAL, ONE_SYSTEM, bootstrap_intervals, tau_matrix
+from walkeval.errors import InputError
+from walkeval.measures import parse_measure
 from walkeval.scoring import Scores
 
 _LATEX = str.maketrans(
     {
         "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
         "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
+        "|": r"\textbar{}", "[": "{[}", "]": "{]}",
     }
 )  # fmt: skip
-_MARKDOWN = str.maketrans({"|": r"\|", "*": r"\*", "_": r"\_", "<": "&lt;", ">": "&gt;", "`": r"\`", "[": r"\[", "]": r"\]"})
+"""Brackets too: one at the start of a row would be the option of the line break before it."""
+_MARKDOWN = str.maketrans({one: f"\\{one}" for one in "\\|*_`[]~$#"} | {"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+NUMBERS = ("tau", "low", "high", "n_runs")
+"""Columns of the tables of correlations that hold numbers; all others are text, also where a run is called 007."""
 
 
 def correlation_table(
     scores: Scores, name: str, variant: str = "b", decimals: int | None = None, samples: int = 1000
 ) -> pd.DataFrame:
-    """Tau between every two measures of a collection, with its bootstrap interval over topics."""
-    tau = tau_matrix(scores.means(), variant, decimals)
-    low, high = bootstrap_intervals(scores.values, name, samples, variant, decimals)
+    """Tau between every two measures of a collection, with its bootstrap interval over topics.
+
+    Measures of cost, where less is better, are turned round, so that tau is about which systems are good.
+    """
+    sign = np.array([1.0 if parse_measure(measure).higher_is_better else -1.0 for measure in scores.measures])
+    tau = tau_matrix(sign[:, None] * scores.means(), variant, decimals)
+    low, high = bootstrap_intervals(sign[:, None, None] * scores.values, name, samples, variant, decimals)
     first, second = np.triu_indices(len(scores.measures), k=1)
     return pd.DataFrame(
         {
@@ -38,17 +49,25 @@ def correlation_table(
             "low": low[first, second],
             "high": high[first, second],
             "n_runs": len(scores.runs),
+            "reason": [_reason(scores, tau[one, two]) for one, two in zip(first, second, strict=True)],
         }
     )
 
 
+def _reason(scores: Scores, tau: float) -> str:
+    """Why there is no tau; nothing where there is one."""
+    if not np.isnan(tau):
+        return ""
+    return ONE_SYSTEM if len(scores.runs) < 2 else ALL_EQUAL
+
+
 def cell(value: object) -> str:
-    """A cell as text: floats with 10 significant digits, nothing for what is missing."""
+    """A cell as text on one line: floats with 10 significant digits, nothing for what is missing."""
     if value is None or value is pd.NA:
         return ""
     if isinstance(value, (float, np.floating)):
         return number(float(value))
-    return str(value)
+    return " ".join(str(value).split())
 
 
 def write_table(path: str | PathLike[str], table: pd.DataFrame) -> None:
@@ -56,17 +75,36 @@ def write_table(path: str | PathLike[str], table: pd.DataFrame) -> None:
     write_rows(path, table.columns, ([cell(value) for value in row] for row in table.itertuples(index=False)))
 
 
-def read_table(path: str | PathLike[str]) -> pd.DataFrame:
-    """Read what `write_table` wrote; numbers become numbers, other columns stay text."""
-    return pd.read_csv(path, sep="\t", quoting=3, keep_default_na=False, na_values={"tau": [""], "low": [""], "high": [""]})
+def read_table(path: str | PathLike[str], numbers: Sequence[str] = NUMBERS) -> pd.DataFrame:
+    """Read what `write_table` wrote: these columns as numbers, where there are such, and all others as text."""
+    try:
+        header, *rows = (
+            line.split("\t") for line in Path(path).read_text(encoding="utf-8").removesuffix("\n").split("\n")
+        )
+        if header == [""] or any(len(row) != len(header) for row in rows):
+            raise ValueError("its rows do not have the columns of its first line")
+        table = pd.DataFrame(rows, columns=header, dtype=str)
+        for name in table.columns.intersection(numbers):
+            table[name] = [float(text) if text else np.nan for text in table[name]]
+    except (OSError, ValueError) as error:
+        raise InputError(path, f"is not a table ({error}); remove it and run again") from error
+    return table
 
 
 def markdown(table: pd.DataFrame, caption: str) -> str:
     """A table in Markdown, its caption above."""
-    header = [str(name) for name in table.columns]
-    lines = [caption.translate(_MARKDOWN), "", _line(header), _line(["---"] * len(header))]
-    lines += [_line([cell(value).translate(_MARKDOWN) for value in row]) for row in table.itertuples(index=False)]
+    rows = [[escape_markdown(value) for value in row] for row in (table.columns, *table.itertuples(index=False))]
+    lines = [escape_markdown(caption), "", _line(rows[0]), _line(["---"] * len(rows[0])), *map(_line, rows[1:])]
     return "\n".join(lines) + "\n"
+
+
+def escape_markdown(value: object) -> str:
+    """A cell as text that Markdown leaves as it is.
+
+    >>> escape_markdown("<b>|*a*")
+    '&lt;b&gt;\\\\|\\\\*a\\\\*'
+    """
+    return cell(value).translate(_MARKDOWN)
 
 
 def _line(cells: Sequence[str]) -> str:
@@ -75,13 +113,12 @@ def _line(cells: Sequence[str]) -> str:
 
 def latex(table: pd.DataFrame, caption: str) -> str:
     """A table in LaTeX, to be included as it is."""
-    rows = [[str(name) for name in table.columns]]
-    rows += [[cell(value) for value in row] for row in table.itertuples(index=False)]
+    rows = [[cell(value) for value in row] for row in (table.columns, *table.itertuples(index=False))]
     body = [" & ".join(text.translate(_LATEX) for text in row) + r" \\" for row in rows]
     return "\n".join(
         [
             r"\begin{table}",
-            rf"\caption{{{caption.translate(_LATEX)}}}",
+            rf"\caption{{{cell(caption).translate(_LATEX)}}}",
             rf"\begin{{tabular}}{{{'l' * len(table.columns)}}}",
             r"\hline",
             body[0],
@@ -97,8 +134,13 @@ def latex(table: pd.DataFrame, caption: str) -> str:
 
 def html_table(table: pd.DataFrame, caption: str, verdict_column: str | None = None) -> str:
     """A table in HTML; rows carry their verdict as a class, and every text is escaped."""
-    head = "".join(f'<th scope="col">{html.escape(str(name))}</th>' for name in table.columns)
-    lines = ["<table>", f"<caption>{html.escape(caption)}</caption>", f"<thead><tr>{head}</tr></thead>", "<tbody>"]
+    head = "".join(f'<th scope="col">{html.escape(cell(name))}</th>' for name in table.columns)
+    lines = [
+        "<table>",
+        f"<caption>{html.escape(cell(caption))}</caption>",
+        f"<thead><tr>{head}</tr></thead>",
+        "<tbody>",
+    ]
     for row in table.to_dict("records"):
         mark = ""
         if verdict_column and row.get(verdict_column):

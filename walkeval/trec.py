@@ -36,6 +36,8 @@ MAX_BYTES = 4 * 1024**3
 """A gzipped file that unpacks to more than this is refused."""
 MAX_NAME_BYTES = 1024
 """Longest topic or document number: all of a file are stored as wide as its longest."""
+_BLOCK, _BLOCK_BYTES = 2**16, 2**20
+"""Rows, and bytes, that are worked on at a time: what is in between then stays small, however long the file is."""
 _MARGIN = MAX_NAME_BYTES
 _NEWLINE = ord("\n")
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -71,6 +73,32 @@ class Run:
     """The rank column; NaN where it is not a number, which only the order ``rank`` minds."""
     line: Callable[[int], int]
     """The line of the file that an entry stands on."""
+
+    @classmethod
+    def from_records(cls, records: Iterable[tuple[str, str, float]], path: str | PathLike[str] = "run") -> Run:
+        """Build a run from (topic, document, score) records, in this order; ``path`` names it in messages.
+
+        >>> Run.from_records([("401", "A", 2.5), ("401", "B", 1.5)]).rank.tolist()
+        [1.0, 2.0]
+        """
+        records = list(records)
+        if not records:
+            raise InputError(path, "is empty: a run has at least one line")
+        names: dict[str, int] = {}
+        topic = np.array([names.setdefault(str(record[0]), len(names)) for record in records], dtype=np.int32)
+        document = np.array([str(record[1]).encode() for record in records])
+        score = np.array([float(record[2]) for record in records])
+        if not np.isfinite(score).all():
+            wrong = int(np.argmin(np.isfinite(score)))
+            raise InputError(path, f"score {records[wrong][2]!r} is not a finite number", wrong + 1)
+        seen = [0] * len(names)
+        rank = np.empty(len(records))
+        for place, number in enumerate(topic):
+            seen[number] += 1
+            rank[place] = seen[number]
+        width = -(-document.dtype.itemsize // 8) * 8
+        document = document.astype(f"S{width}")
+        return cls(fspath(path), list(names), topic, document, score, rank, lambda number: number + 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,7 +286,7 @@ class _Table:
         before, end = _fields(buffer)
         if not len(end):
             raise InputError(self.path, f"is empty: {what} has at least one line")
-        newlines = np.count_nonzero(buffer[_MARGIN:-_MARGIN] == _NEWLINE)
+        newlines = sum(np.count_nonzero(block == _NEWLINE) for block in _blocks(buffer[_MARGIN:-_MARGIN]))
         if not newlines and (buffer == ord("\r")).any():
             # Line ends of old: a carriage return alone.
             buffer[buffer == ord("\r")] = _NEWLINE
@@ -280,9 +308,9 @@ class _Table:
     def token(self, row: int, column: int) -> bytes:
         return self.buffer[self.before[row, column] + 1 : self.end[row, column]].tobytes()
 
-    def _span(self, column: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def _span(self, column: int, rows: slice = slice(None)) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Where the fields of a column start and end."""
-        return self.before[:, column] + 1, self.end[:, column].copy()
+        return self.before[rows, column] + 1, self.end[rows, column].copy()
 
     def texts(self, column: int) -> NDArray[np.bytes_]:
         """A column as bytes padded with zeros to the same width, a multiple of 8."""
@@ -318,7 +346,18 @@ class _Table:
         number below 2**53, which a float holds exactly, and one division by a power of ten (exact too)
         rounds correctly. Only the other forms are left to Python's own conversion.
         """
-        start, end = self._span(column)
+        value = np.empty(len(self.end))
+        for begin in range(0, len(value), _BLOCK):
+            rows = slice(begin, begin + _BLOCK)
+            value[rows], good = self._usual_numbers(rows, column)
+            other = begin + np.flatnonzero(~good)
+            if len(other):
+                value[other] = self._other_numbers(other, column)
+        return value
+
+    def _usual_numbers(self, rows: slice, column: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Numbers of the usual form, and which of them have it."""
+        start, end = self._span(column, rows)
         first = self.buffer[start]
         negative = first == ord("-")
         length = end - start
@@ -349,10 +388,7 @@ class _Table:
         else:
             value = whole.astype(np.float64)
         np.negative(value, out=value, where=negative)
-        other = np.flatnonzero(~good)
-        if len(other):
-            value[other] = self._other_numbers(other, column)
-        return value
+        return value, good
 
     def _other_numbers(self, rows: NDArray[np.intp], column: int) -> NDArray[np.float64]:
         """Numbers in any form, through Python's own conversion."""
@@ -377,8 +413,10 @@ class _Table:
 
     def _padded(self, start: NDArray[np.intp], length: NDArray[np.intp], longest: int) -> NDArray[np.bytes_]:
         width = -(-longest // 8) * 8
-        words = self._windows(start, width)
-        words &= _prefixes(width).take(length, axis=0)
+        words, prefixes = np.empty((len(start), width // 8), "<u8"), _prefixes(width)
+        for begin in range(0, len(start), _BLOCK):
+            rows = slice(begin, begin + _BLOCK)
+            np.bitwise_and(self._windows(start[rows], width), prefixes.take(length[rows], axis=0), out=words[rows])
         return words.view(f"S{width}").ravel()
 
     def _regular(self, end: NDArray[np.intp], count: int, newlines: int) -> bool:
@@ -409,13 +447,18 @@ def _fields(buffer: NDArray[np.uint8]) -> tuple[NDArray[np.intp], NDArray[np.int
     """Offsets of the blank before each field and of the blank after it; the buffer has blanks at both ends."""
     blank = buffer <= ord(" ")
     text = blank[_MARGIN:-_MARGIN]
-    if len(text) and not text[0] and not (text[1:] & text[:-1]).any():
+    if len(text) and not text[0] and not any((block[1:] & block[:-1]).any() for block in _blocks(text, 1)):
         # Never two blanks in a row, as in most runs: each ends one field and stands before the next.
         place = np.flatnonzero(blank[_MARGIN - 1 : (-_MARGIN if text[-1] else 1 - _MARGIN)])
         place += _MARGIN - 1
         return place[:-1], place[1:]
     edge = np.flatnonzero(blank[1:] != blank[:-1])
     return edge[0::2], edge[1::2] + 1
+
+
+def _blocks(array: NDArray, shared: int = 0) -> Iterator[NDArray]:
+    """An array in blocks; with ``shared`` 1 each ends with the first element of the next, so that no neighbors are parted."""
+    return (array[begin : begin + _BLOCK_BYTES + shared] for begin in range(0, len(array), _BLOCK_BYTES))
 
 
 def _prefixes(width: int) -> NDArray[np.uint64]:

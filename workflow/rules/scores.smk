@@ -17,6 +17,7 @@ rule score_collection:
     params:
         measures=config["measures"],
         min_grade=config["min_grade"],
+        graded=config["graded"],
     script:
         "../../scripts/score_collection.py"
 
@@ -38,6 +39,7 @@ rule score_pools:
     params:
         measures=config["measures"],
         min_grade=config["min_grade"],
+        graded=config["graded"],
         rates=config["pool_rates"],
         replicates=config["replicates"],
         shard=config["shard"],

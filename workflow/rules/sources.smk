@@ -30,7 +30,6 @@ else:
         input:
             registry="config/sources.tsv",
             collections=expand("config/collections/{collection}.yaml", collection=config["collections"]),
-            runs=runs_by_hand,
         output:
             evidence=of_collections("collections/{collection}/evidence.json"),
         log:
@@ -41,6 +40,7 @@ else:
             "../../environment.yml"
         params:
             collections=config["collections"],
+            runs=runs_by_hand,
             data=data_folder,
             mirror=mirror(),
             network=config["network"],
