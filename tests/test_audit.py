@@ -16,6 +16,7 @@ from walkeval.audit import (
     Reproduction,
     Verdict,
     as_printed,
+    changed_verdicts,
     count_verdicts,
     judge_claim,
     judge_claims,
@@ -334,3 +335,17 @@ def test_damaged_files_name_file_and_line(tmp_path):
     path.write_text("claim\tvalue\n")
     with pytest.raises(InputError, match=r"v\.tsv:1: must start with the columns claim, value, low, high"):
         read_reproductions(path)
+
+
+def test_changed_verdicts_are_told_in_both_directions():
+    def row(claim: str, verdict: str, value: str = "") -> Verdict:
+        return Verdict(claim, "0.9", value, verdict, "", "", "")
+
+    old = [row("a", "reproduced", "0.9"), row("b", "differs", "0.8"), row("c", "reproduced", "0.9")]
+    new = [row("a", "reproduced", "0.9"), row("b", "reproduced", "0.9"), row("d", "differs", "0.8")]
+    assert changed_verdicts(old, old) == []
+    assert changed_verdicts(new, old) == [
+        "b: was differs 0.8, is reproduced 0.9",
+        "d: new, differs",
+        "c: was reproduced, is gone",
+    ]

@@ -218,3 +218,16 @@ def count_verdicts(verdicts: Iterable[Verdict]) -> dict[str, int]:
     for one in verdicts:
         counts[one.verdict] += 1
     return counts
+
+
+def changed_verdicts(new: Iterable[Verdict], published: Iterable[Verdict]) -> list[str]:
+    """One line for each claim whose verdict or reproduced value is not the published one, or that is new or gone."""
+    before = {one.claim: one for one in published}
+    lines = []
+    for one in new:
+        old = before.pop(one.claim, None)
+        if old is None:
+            lines.append(f"{one.claim}: new, {one.verdict}")
+        elif (old.verdict, old.reproduced) != (one.verdict, one.reproduced):
+            lines.append(f"{one.claim}: was {old.verdict} {old.reproduced}, is {one.verdict} {one.reproduced}")
+    return lines + [f"{claim}: was {old.verdict}, is gone" for claim, old in before.items()]

@@ -1,4 +1,4 @@
-"""The part of a README that is generated: how many claims of each paper got which verdict."""
+"""The parts of the documentation that are generated: counts of verdicts, and what the examination of tables finds."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from walkeval.audit import read_verdicts
 from walkeval.errors import InputError
 from walkeval.report import count_table, told
+from walkeval.tables import read_table
 
 START = "<!-- generated: counts -->"
 END = "<!-- end -->"
@@ -26,6 +27,17 @@ def counts_section(results: str | os.PathLike[str], name: str) -> str:
             f"[verdicts.tsv]({name}/audit/verdicts.tsv). The page to read, offline: `{name}/report/index.html`.",
         ]
     )
+
+
+def power_section(results: str | os.PathLike[str]) -> str:
+    """What share of planted errors the examination of tables finds, by kind of error and by test, in Markdown."""
+    table = read_table(Path(results, "audit", "examination-power.tsv"), numbers=("any", "triangle", "gram", "copied row"))
+    lines = ["| planted error | tables | found by any test | triangle | gram | copied row |", "| --- |" + " ---: |" * 5]
+    for row in table.to_dict("records"):
+        shares = " | ".join(f"{row[name]:.0%}" for name in ("any", "triangle", "gram", "copied row"))
+        kind = "none (false alarms)" if row["planted"] == "none" else row["planted"]
+        lines.append(f"| {kind} | {row['tables']} | {shares} |")
+    return "\n".join(lines)
 
 
 def fill(path: str | os.PathLike[str], section: str) -> str:

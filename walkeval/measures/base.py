@@ -139,6 +139,11 @@ def _is_finite(value: float) -> bool:
 
 
 _REGISTRY: dict[str, type[Measure]] = {}
+OTHER_NAMES = {
+    "map": "AP", "mrr": "RR", "mean_average_precision": "AP", "average_precision": "AP", "precision": "P", "recall": "R",
+    "r-precision": "Rprec", "rprecision": "Rprec", "reciprocal_rank": "RR", "markov_precision": "MP",
+}  # fmt: skip
+"""What others call our measures, without regard to case: for hints, since the nearest spelling may be another measure."""
 _MEASURE = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:\((.*)\))?\s*(?:@\s*([^\s@()]+))?\s*", re.DOTALL)
 _ARGUMENT = re.compile(r"""\s*([A-Za-z_]\w*)\s*=\s*("[^"]*"|'[^']*'|[^,"'\s]+)\s*(?:,|$)""")
 
@@ -169,6 +174,9 @@ def parse_measure(name: str, **parameters: Any) -> Measure:
         raise ParameterError(f"cannot read the measure name {name!r}; write it like AP, P@10 or RBP(p=0.8)")
     family, inside, suffix = match.groups()
     if family not in _REGISTRY:
+        ours = next((one for one in _REGISTRY if one.casefold() == family.casefold()), OTHER_NAMES.get(family.casefold()))
+        if ours is not None:
+            raise ParameterError(f"unknown measure {family!r}; did you mean {ours!r}?")
         raise UnknownNameError("measure", family, _REGISTRY)
     measure = _REGISTRY[family]
     values = _arguments(name, inside or "")

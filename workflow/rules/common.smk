@@ -105,7 +105,7 @@ def artefacts():
 
 def examination_artefacts():
     """What is impossible in the paper's tables, and how much such an examination finds."""
-    names = ("findings.tsv", "findings.svg", "findings.pdf", "examination-power.tsv")
+    names = ("findings.tsv", "findings.svg", "findings.pdf", "examination-power.tsv", "source-columns.tsv")
     return [artefact(f"audit/{name}") for name in names]
 
 

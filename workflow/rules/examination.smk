@@ -37,3 +37,19 @@ rule measure_examination:
         tables=config["planted_tables"],
     script:
         "../../scripts/measure_examination.py"
+
+
+rule examine_sources:
+    input:
+        evidence=of_collections("collections/{collection}/evidence.json"),
+        judged=of_collections("judged/{collection}.npz"),
+    output:
+        columns=artefact("audit/source-columns.tsv"),
+    log:
+        log_of("examine_sources"),
+    benchmark:
+        benchmark_of("examine_sources")
+    conda:
+        "../../environment.yml"
+    script:
+        "../../scripts/examine_sources.py"
