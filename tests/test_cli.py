@@ -698,3 +698,10 @@ def test_the_law_shows_itself_and_has_the_score_as_its_mean():
 )
 def test_the_effort_of_a_walk_is_known_in_simple_cases(measure, effort):
     assert chain(measure, [0, 1, 0, 1, 0]).effort == pytest.approx(effort)
+
+
+def test_a_run_without_a_judged_document_is_told(tmp_path, capsys):
+    (tmp_path / "qrels").write_text("1 0 a 1\n1 0 b 0\n")
+    (tmp_path / "run").write_text("1 Q0 zza 1 2 t\n1 Q0 zzb 2 1 t\n")
+    assert cli.main(["score", str(tmp_path / "qrels"), str(tmp_path / "run"), "-m", "AP"]) == 0
+    assert "none of its 2 documents is judged" in capsys.readouterr().err

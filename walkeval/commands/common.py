@@ -161,6 +161,7 @@ def judge_runs(arguments: Namespace) -> JudgedCollection:
             raise ParameterError(f"{error.path} looks like judgements (it has 4 columns), not like a run") from None
         raise
     _tell_oddities(collection)
+    _tell_unjudged(collection)
     return collection
 
 
@@ -175,6 +176,16 @@ def _tell_oddities(collection: JudgedCollection) -> None:
         runs = [run for run in dict.fromkeys(run for run, _ in found) if run]
         where = "the judgements" if not runs else runs[0] if len(runs) == 1 else f"{len(runs)} runs such as {runs[0]}"
         say(f"{where}: {what} ({sum(count for _, count in found)}): {done}")
+
+
+def _tell_unjudged(collection: JudgedCollection) -> None:
+    """Say which runs have no judged document at all: most likely their document numbers are written in another way."""
+    topics = len(collection.topics)
+    for number, run in enumerate(collection.runs):
+        first, last = number * topics, (number + 1) * topics
+        if collection.start[first] == collection.start[last] and collection.length[first:last].any():
+            documents = int(collection.length[first:last].sum())
+            say(f"{run}: none of its {documents} documents is judged; are its document numbers those of the judgements?")
 
 
 def refuse_missing(collection: JudgedCollection, run: int, missing: Sequence[int]) -> None:

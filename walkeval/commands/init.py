@@ -42,6 +42,7 @@ order: trec_eval9
 min_grade: 1              # lowest grade that counts as relevant
 graded: false             # whether gains are the grades, or 1 for every relevant document
 rounding: null            # decimals of a system's mean before tau; null for all of them
+printing: rounded         # how tables show tau; the papers' own digits were cut off, which is the default elsewhere
 replicates: 10            # downsampled pools of each size, for the robustness curves
 bootstrap: 1000           # samples of the topics for the intervals of tau
 
