@@ -104,9 +104,9 @@ def readme(table: pd.DataFrame, lines: list[str]) -> str:
     about = [
         "# Benchmarks",
         "",
-        "Written by `./run bench`. A ratio is the peer's time over ours, both the best of several turns in one process on",
-        "the same files; `cpu_ratio` is the same of processor times, which a busy machine disturbs less. Both sides have",
-        "one thread.",
+        "Written by `./run bench`. A ratio is the peer's time over ours, both the best of several turns in one process",
+        "on the same files; `cpu_ratio` is the same of processor times, which a busy machine disturbs less. Both sides",
+        "have one thread.",
         "",
         "| file | what |",
         "| --- | --- |",

@@ -113,7 +113,13 @@ def _exponents(tables: Tables) -> str:
             rows.append(
                 [one.axis, one.stage, one.quantity, f"{one.exponent:.2f}", f"{one.standard_error:.2f}", one.sizes]
             )
-    return table(["grows with", "stage", "quantity", "exponent", "standard error", "fitted sizes"], rows)
+    head = ["grows with", "stage", "quantity", "exponent", "standard error", "fitted sizes"]
+    chosen = tables.exponents.query("stage == 'both' and quantity == 'time'")
+    linear = (abs(chosen["exponent"] - 1) <= 0.1).all()
+    found = ", ".join(f"{one.exponent:.2f} in {one.axis}" for one in chosen.itertuples())
+    verdict = "within" if linear else "NOT within"
+    sentence = f"The time of judging and scoring together is {verdict} 10% of exponent 1: {found}."
+    return f"{sentence}\n\n{table(head, rows)}"
 
 
 def _laws(tables: Tables) -> str:
@@ -155,7 +161,10 @@ def sizes_of(tables: Tables, runs: float, topics: float, depth: float) -> dict[s
 
 
 def pool_seconds(tables: Tables) -> float:
-    """Processor seconds for one list under one more pool, correlations included, from the replicate stage."""
+    """Processor seconds for one list under one more pool, from the replicate stage.
+
+    The correlations of that stage are in it for as few systems as were measured; for many they are a cost of their own.
+    """
     stage = tables.points[tables.points["axis"] == "replicates"].iloc[-1]
     return float(stage["cpu_seconds"] / stage["size"] / stage["lists"])
 
@@ -188,14 +197,15 @@ def _world(tables: Tables) -> str:
     sizes = sizes_of(tables, SYSTEMS, TOPICS, DEPTH)
     jobs = SYSTEMS / RUNS_PER_JOB
     job = sizes_of(tables, RUNS_PER_JOB, TOPICS, DEPTH)
-    pairs = SYSTEMS * (SYSTEMS - 1) / 2
+    pairs, pools = SYSTEMS * (SYSTEMS - 1) / 2, REPLICATES * RATES
     tau = scaling.predict(tables.laws, "correlate", "time", sizes)
     costs = {
         f"judging, {jobs:,.0f} jobs of {RUNS_PER_JOB} runs": jobs * _time(tables, "judge", job),
         f"scoring, {MEASURES} measures": jobs * _time(tables, "score", job),
-        f"{REPLICATES:,} replicates x {RATES} pools": sizes["lists"] * REPLICATES * RATES * pool_seconds(tables),
+        f"scoring of {REPLICATES:,} replicates x {RATES} pools": pools * sizes["lists"] * pool_seconds(tables),
         f"tau of {MEASURES} measures, {pairs:,.0f} pairs of systems": tau,
         f"the same for {SAMPLES:,} bootstrap samples": SAMPLES * tau,
+        f"tau of each of the {pools:,} pools with the full one, at least": pools * tau,
     }
     rows = []
     for what, seconds in [*costs.items(), ("**all**", sum(costs.values()))]:

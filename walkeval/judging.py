@@ -157,7 +157,7 @@ class JudgedCollection:
             kept,
             length=self.length[chosen],
             start=start,
-            rank=self._wide_rank[kept],
+            rank=self.rank[kept].astype(np.int64),
             gain=gain[self.position[kept]],
             recall_base=recall_base[topic],
             nonrelevant_base=nonrelevant_base[topic],
@@ -166,10 +166,6 @@ class JudgedCollection:
             ideal_gain=ideal,
             max_gain=max(1.0, float(self.grade.max(initial=1))) if graded else 1.0,
         )
-
-    @cached_property
-    def _wide_rank(self) -> NDArray[np.int64]:
-        return self.rank.astype(np.int64)
 
     def ledger_table(self) -> pd.DataFrame:
         """The ledger as a table with columns run, topic, what, count, done."""
@@ -309,8 +305,8 @@ class _JudgedRun:
 class _JudgementIndex:
     """Finds the judgement of (topic, document) pairs, many at once, through buckets of 64-bit keys.
 
-    Every topic has its own buckets, and a run is read topic by topic, so that what is looked at stays in the processor's
-    cache however many topics there are.
+    Every topic has its own buckets, and a run is read topic by topic, so that what is looked at stays in the cache of
+    the processor however many topics there are.
     """
 
     def __init__(self, qrels: Qrels):

@@ -457,7 +457,7 @@ def _fields(buffer: NDArray[np.uint8]) -> tuple[NDArray[np.intp], NDArray[np.int
 
 
 def _blocks(array: NDArray, shared: int = 0) -> Iterator[NDArray]:
-    """An array in blocks; with ``shared`` 1 each ends with the first element of the next, so that no neighbors are parted."""
+    """An array in blocks; with ``shared`` 1 each ends with the first element of the next, so that none are parted."""
     return (array[begin : begin + _BLOCK_BYTES + shared] for begin in range(0, len(array), _BLOCK_BYTES))
 
 
