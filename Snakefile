@@ -16,6 +16,7 @@ wildcard_constraints:
 include: "workflow/rules/sources.smk"
 include: "workflow/rules/judging.smk"
 include: "workflow/rules/scores.smk"
+include: "workflow/rules/systems.smk"
 include: "workflow/rules/sigir2014.smk"
 include: "workflow/rules/conventions.smk"
 include: "workflow/rules/figures.smk"

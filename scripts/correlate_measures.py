@@ -1,5 +1,6 @@
 """Correlate every measure of a collection with every other."""
 
+import numpy as np
 from job import job
 
 from walkeval.scoring import Scores
@@ -12,6 +13,6 @@ with job(snakemake):
         name=snakemake.wildcards.collection,
         variant=snakemake.params.tau,
         decimals=snakemake.params.rounding,
-        samples=snakemake.params.bootstrap,
+        sampled=[np.load(path) for path in snakemake.input.sampled],
     )
     write_table(snakemake.output.correlations, table)

@@ -3,14 +3,14 @@
 from job import job
 
 from walkeval.papers.sigir2014_clicks import gather_logs, refuse_lost_logs
-from walkeval.sources import read_registry
+from walkeval.sources import mirror_folder, read_registry
 
 with job(snakemake):
     found, reasons = gather_logs(
         snakemake.params.click_logs,
         read_registry(snakemake.input.registry),
         snakemake.params.data,
-        mirror=snakemake.params.mirror,
+        mirror=mirror_folder(snakemake.config),
         network=snakemake.params.network,
     )
     for reason in reasons:

@@ -4,13 +4,13 @@ from job import job
 
 from walkeval.papers.ecir2019 import gather_sessions
 from walkeval.sessions import refuse_lost_sessions
-from walkeval.sources import read_registry
+from walkeval.sources import mirror_folder, read_registry
 
 with job(snakemake):
     found, reasons = gather_sessions(
         read_registry(snakemake.input.registry),
         snakemake.params.data,
-        mirror=snakemake.params.mirror,
+        mirror=mirror_folder(snakemake.config),
         network=snakemake.params.network,
     )
     for reason in reasons:

@@ -3,13 +3,14 @@
 from job import job
 
 from walkeval.gathering import gather, published_evidence, refuse_weaker
+from walkeval.sources import mirror_folder
 
 with job(snakemake):
     found = gather(
         snakemake.params.collections,
         "config",
         snakemake.params.data,
-        mirror=snakemake.params.mirror,
+        mirror=mirror_folder(snakemake.config),
         network=snakemake.params.network,
     )
     before = published_evidence(snakemake.params.published)

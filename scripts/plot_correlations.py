@@ -12,7 +12,7 @@ with job(snakemake):
     names = [one.collection for one in evidence]
     correlations = {name: read_table(path) for name, path in zip(names, snakemake.input.correlations, strict=True)}
     scores = {name: Scores.load(path) for name, path in zip(names, snakemake.input.scores, strict=True)}
-    write_heatmaps(snakemake.params.folder, evidence, correlations)
+    write_heatmaps(snakemake.params.folder, evidence, correlations, snakemake.params.printing)
     write_pair_changes(
         snakemake.params.folder, evidence, scores, variant=snakemake.params.tau, decimals=snakemake.params.rounding
     )

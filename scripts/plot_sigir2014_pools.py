@@ -15,7 +15,7 @@ with job(snakemake):
     shards = snakemake.params.shards
     summaries = {}
     if shards:
-        parts = [PoolSummary.load(path) for path in snakemake.input.pools]
         for place, name in enumerate(names):
-            summaries[name] = PoolSummary.merge(parts[place * shards : (place + 1) * shards])
+            paths = snakemake.input.pools[place * shards : (place + 1) * shards]
+            summaries[name] = PoolSummary.merge([PoolSummary.load(path) for path in paths])
     write_pool_figures(snakemake.params.folder, evidence, pool_curves(evidence, scores, summaries))

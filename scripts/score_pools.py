@@ -5,14 +5,14 @@ from job import job
 from walkeval.judging import JudgedCollection
 from walkeval.robustness import summarize_pools
 from walkeval.scoring import Scores
+from walkeval.shards import shard_of
 
 with job(snakemake):
-    first = int(snakemake.wildcards.shard) * snakemake.params.shard
     summarize_pools(
         JudgedCollection.load(snakemake.input.judged),
         Scores.load(snakemake.input.scores),
         rates=snakemake.params.rates,
-        replicates=range(first, min(first + snakemake.params.shard, snakemake.params.replicates)),
+        replicates=shard_of(int(snakemake.wildcards.shard), snakemake.params.shards, snakemake.params.replicates),
         name=snakemake.wildcards.collection,
         variant=snakemake.params.tau,
         decimals=snakemake.params.rounding,

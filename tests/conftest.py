@@ -1,12 +1,14 @@
-"""Fixtures for tests that read the mirror of public data; without it they are skipped."""
+"""Fixtures for tests that read the mirror of public data, without which they are skipped; and the count of what was tried."""
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from reliability import record
 
 # The same examples every time: a test that fails now and then tells nobody anything.
 settings.register_profile("walkeval", derandomize=True, deadline=None)
@@ -48,3 +50,25 @@ def _the_one(mirror: Path, pattern: str) -> Path:
     if len(found) != 1:
         pytest.skip(f"the mirror has {len(found)} files {pattern}")
     return found[0]
+
+
+TRIED: pytest.StashKey[Counter] = pytest.StashKey()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Count the tests that pass of those marked ``tried(part, what, outcome)``, with each of their parameters."""
+    report = yield
+    if report.when == "call" and report.passed:
+        counts = item.config.stash.setdefault(TRIED, Counter())
+        counts.update(one.args for one in item.iter_markers("tried"))
+    return report
+
+
+def pytest_sessionfinish(session, exitstatus):
+    """Keep the counts, but for a selection of tests, which would count too few, and for a failure."""
+    option = session.config.option
+    if exitstatus or option.keyword or option.markexpr or any("::" in one for one in session.config.args):
+        return
+    for (part, what, outcome), times in session.config.stash.get(TRIED, Counter()).items():
+        record(part, [(what, times, outcome)])

@@ -18,11 +18,13 @@ from pathlib import Path
 
 import pytest
 import pytrec_eval
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from walkeval import __version__, cli, evaluate
 from walkeval.click_logs import FORMATS
 from walkeval.clicks import write_synthetic_log
 from walkeval.display import Distribution, chain, distribution, rank_weights, scores
+from walkeval.figures import fit, style
 from walkeval.judging import ORDERS
 from walkeval.measures import known_measures
 
@@ -458,6 +460,36 @@ def test_compare_draws(call, files, suffix):
     assert content.lstrip().startswith({"svg": b"<?xml", "pdf": b"%PDF", "png": b"\x89PNG"}[suffix])
 
 
+def test_compare_names_runs_beside_the_panel_and_rounds(call, files, monkeypatch):
+    kept = []
+    monkeypatch.setattr("walkeval.commands.compare.save_picture", lambda result, path: kept.append(result))
+    for name in ("syn", "a-name-that-is-far-too-long-for-a-figure-k1=1.2-b=0.75"):
+        (files / f"{name}.txt").write_text(RUN.replace(" 3.0 ", " 0.5 "))
+    runs = ("first.txt", "second.txt", "syn.txt", "a-name-that-is-far-too-long-for-a-figure-k1=1.2-b=0.75.txt")
+    names = ["AP", "P@1", "RR", 'PH(browsing="RWBM",p=0.5,loss=0.25)', 'PH(browsing="SFBM",p=0.6,loss=0.1)']
+    words = [word for one in names for word in ("-m", one)]
+    code, output, _ = call("compare", "qrels.txt", *runs, *words, "--samples", "0", "--plot", "x.svg")
+    assert code == 0
+    (result,) = kept
+    fit(result)
+    with style():
+        canvas = FigureCanvasAgg(result.figure)
+        canvas.draw()
+        renderer = canvas.get_renderer()
+        heat, law = result.panels
+        edge = law.get_window_extent(renderer).x1
+        labels = {one.get_text(): one.get_window_extent(renderer) for one in law.texts}
+        assert set(labels) == {Path(one).stem for one in runs}
+        assert all(edge < place.x0 and place.x1 <= result.figure.bbox.width for place in labels.values())
+        below = [one.get_window_extent(renderer) for one in heat.get_xticklabels()]
+        assert min(one.y0 for one in below) > law.get_tightbbox(renderer).y1, "long names leave the panel below alone"
+    head, *rows = sections(output)["tau between measures"]
+    tau = [float(row[head.index("tau")]) for row in rows]
+    shown = {int(one.get_text()) for one in heat.texts if one.get_text() not in "≡–"}
+    assert shown == {round(100 * one) for one in tau if one < 1}
+    assert shown != {int(100 * one) for one in tau if one < 1}, "some are rounded up"
+
+
 # --- explain, measures ---
 
 
@@ -514,7 +546,8 @@ def test_audit_exit_code_says_whether_something_is_wrong(call, files):
     code, output, error = call("audit", "good.tsv", "--systems", "20")
     assert code == 0
     assert output.splitlines()[0] == "test\tcells\tseverity\tsentence\trepair"
-    assert "findings in 6 cells: 0 impossible, 0 implausible" in error
+    assert "findings in 6 cells: 0 impossible, 0 implausible, 2 notes\n" in error
+    assert call("audit", "good.tsv")[2].endswith("0 implausible, 0 notes\n")
     (files / "bad.tsv").write_text(GOOD.replace("0.85", "0.95").replace("0.75", "0.95"))  # but 0.70 between the two
     code, output, error = call("audit", "bad.tsv", "--plot", "bad.svg", "-o", "findings.tsv")
     assert (code, output) == (3, "")

@@ -406,6 +406,7 @@ def test_trec_session_click_on_a_rank_that_was_not_shown(tmp_path):
     assert ledger.counts == {"unknown document": 1}
 
 
+@pytest.mark.tried("hostile", "entities and document types in session XML", "refused by a sentence")
 @pytest.mark.parametrize(
     "declaration",
     [

@@ -12,10 +12,11 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from walkeval.configuration import check, main, read_edition
+from walkeval.configuration import check, main
 from walkeval.errors import InputError
 from walkeval.measures import parse_measure
 from walkeval.papers import sigir2014
+from walkeval.yaml_files import read_yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMA_PATH = ROOT / "workflow" / "schemas" / "config.schema.json"
@@ -46,7 +47,7 @@ def write(folder: Path, text: str) -> Path:
 def refusal(path: Path, schema: dict = SCHEMA, **settings) -> list[str]:
     """The lines of the message, without the folder of the file."""
     with pytest.raises(InputError) as caught:
-        check({"edition": "mine", **read_edition(path), **settings}, schema, path)
+        check({"edition": "mine", **read_yaml(path), **settings}, schema, path)
     return str(caught.value).replace(f"{path.parent}/", "").splitlines()
 
 
@@ -92,19 +93,19 @@ def test_the_default_measures_hold_all_that_tables_2_and_3_need():
     assert set(sigir2014.measures()) <= set(SCHEMA["properties"]["measures"]["default"])
 
 
-EDITIONS = [path for path in sorted((ROOT / "config").glob("*.yaml")) if "title" in read_edition(path)]
+EDITIONS = [path for path in sorted((ROOT / "config").glob("*.yaml")) if "title" in read_yaml(path)]
 
 
 @pytest.mark.parametrize("path", EDITIONS, ids=lambda path: path.stem)
 def test_every_edition_of_the_repository_is_accepted(path):
-    assert check({**read_edition(path), "edition": path.stem}, SCHEMA, path)["edition"] == path.stem
+    assert check({**read_yaml(path), "edition": path.stem}, SCHEMA, path)["edition"] == path.stem
 
 
 # --- reading ---
 
 
 def test_an_empty_file_has_no_keys(tmp_path):
-    assert read_edition(write(tmp_path, "# nothing yet\n")) == {}
+    assert read_yaml(write(tmp_path, "# nothing yet\n")) == {}
 
 
 @pytest.mark.parametrize(
@@ -120,18 +121,18 @@ def test_an_empty_file_has_no_keys(tmp_path):
 )
 def test_what_is_not_a_configuration_is_refused_with_its_line(tmp_path, text, message):
     with pytest.raises(InputError) as caught:
-        read_edition(write(tmp_path, text))
+        read_yaml(write(tmp_path, text))
     assert str(caught.value).replace(f"{tmp_path}/", "").startswith(message)
 
 
 def test_a_missing_or_binary_file_or_a_folder_is_refused(tmp_path):
     with pytest.raises(InputError, match="none.yaml: no such file"):
-        read_edition(tmp_path / "none.yaml")
+        read_yaml(tmp_path / "none.yaml")
     with pytest.raises(InputError, match="cannot be read"):
-        read_edition(tmp_path)
+        read_yaml(tmp_path)
     (tmp_path / "binary.yaml").write_bytes(b"\x1f\x8b\xff\xfe")
     with pytest.raises(InputError, match="not a text file"):
-        read_edition(tmp_path / "binary.yaml")
+        read_yaml(tmp_path / "binary.yaml")
 
 
 # --- checking ---
@@ -190,7 +191,7 @@ def test_nested_keys_are_completed_and_checked(tmp_path):
     assert check({}, NESTED, "mine.yaml") == {"source": {"mirror": "here"}}
     path = write(tmp_path, "source:\n  miror: there\n  hosts: [one, 2]\n")
     with pytest.raises(InputError) as caught:
-        check(read_edition(path), NESTED, path)
+        check(read_yaml(path), NESTED, path)
     assert str(caught.value).replace(f"{tmp_path}/", "").splitlines() == [
         "mine.yaml:2: unknown key 'miror' in source; did you mean 'mirror'?",
         "mine.yaml:3: source.hosts[2] is 2; it must be a text",
@@ -229,12 +230,12 @@ def test_any_configuration_is_completed_or_refused_with_sentences(configuration)
 # --- the command that ./run calls ---
 
 
-def test_the_command_writes_the_folder_of_the_results(tmp_path, capsys):
+def test_the_command_writes_the_folders_of_results_and_data(tmp_path, capsys):
     path = write(tmp_path, yaml.safe_dump({"results": "there", "replicates": 2}))
     assert main([str(SCHEMA_PATH), str(path), "edition=mine"]) == 0
-    assert capsys.readouterr() == ("there/mine\n", "")
-    assert main([str(SCHEMA_PATH), str(path), "edition=mine", "results=elsewhere", "measures=[AP]"]) == 0
-    assert capsys.readouterr() == ("elsewhere/mine\n", "")
+    assert capsys.readouterr() == ("there/mine\ndata/mine\n", "")
+    assert main([str(SCHEMA_PATH), str(path), "edition=mine", "results=elsewhere", "data=/there", "measures=[AP]"]) == 0
+    assert capsys.readouterr() == ("elsewhere/mine\n/there/mine\n", "")
 
 
 def test_the_command_writes_the_mistakes_and_nothing_else(tmp_path, capsys):

@@ -10,9 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from walkeval.correlation import ALL_EQUAL, ONE_SYSTEM, bootstrap_intervals, kendall, pair_signs, tau_matrix
+from walkeval.correlation import (
+    ALL_EQUAL,
+    ONE_SYSTEM,
+    _sign_blocks,
+    bootstrap_intervals,
+    bootstrap_taus,
+    kendall,
+    pair_signs,
+    percentile_intervals,
+    tau_matrix,
+)
 from walkeval.errors import ParameterError
 from walkeval.seeds import generator
+from walkeval.shards import shard_of
 
 # Few different values, so that ties are common.
 coarse = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=2, max_size=25)
@@ -152,6 +163,26 @@ def _scores(measures: int = 3, systems: int = 6, topics: int = 8) -> np.ndarray:
     return generator("test/scores").uniform(size=(measures, systems, topics))
 
 
+@pytest.mark.parametrize("most", [1, 7, 30, 10_000])
+def test_pairs_are_the_same_in_blocks_of_any_size(most):
+    scores = np.round(generator("blocks").random((2, 3, 11)), 1)
+    blocks = list(_sign_blocks(scores, most))
+    assert (len(blocks) == 1) == (most == 10_000)
+    assert np.array_equal(np.concatenate(blocks, axis=-1), pair_signs(scores))
+    first, second = np.triu_indices(11, k=1)
+    assert np.array_equal(pair_signs(scores), np.sign(scores[..., first] - scores[..., second]))
+
+
+def test_tau_is_exact_where_32_bits_do_not_count_all_pairs():
+    """6,001 systems have more than 2^24 pairs."""
+    first = generator("many systems").random(6001)
+    scores = np.stack([first, first + np.where(np.arange(6001) < 2, 0.9, 0)])
+    expected = kendalltau(*scores).statistic
+    assert tau_matrix(scores)[0, 1] == pytest.approx(expected, abs=1e-13)
+    assert tau_matrix(scores)[0, 0] == 1
+    assert kendall(*scores).value == pytest.approx(expected, abs=1e-13)
+
+
 def test_the_bootstrap_depends_on_its_name_alone():
     scores = _scores()
     first, again, other = (bootstrap_intervals(scores, name, 60) for name in ("one", "one", "other"))
@@ -165,6 +196,21 @@ def test_the_bootstrap_is_that_of_a_loop():
     taus = [kendall(scores[0][:, draw].mean(axis=1), scores[1][:, draw].mean(axis=1)).value for draw in draws]
     low, high = bootstrap_intervals(scores, "loop", 50)
     assert [low[0, 1], high[0, 1]] == pytest.approx(np.quantile(taus, [0.025, 0.975]), abs=1e-12)
+
+
+@pytest.mark.parametrize("shards", [1, 2, 3, 7, 45])
+def test_the_bootstrap_is_the_same_in_any_number_of_shards(shards):
+    scores = generator("shards").random((3, 5, 8))
+    whole = bootstrap_taus(scores, "shards", range(45))
+    parts = [bootstrap_taus(scores, "shards", shard_of(number, shards, 45)) for number in range(shards)]
+    assert np.array_equal(np.concatenate(parts), whole)
+    expected = bootstrap_intervals(scores, "shards", 45)
+    assert np.array_equal(percentile_intervals(parts[::-1], 3), expected)
+
+
+def test_more_samples_begin_with_those_of_fewer():
+    few, many = (bootstrap_taus(_scores(), "more", range(samples)) for samples in (40, 100))
+    assert np.array_equal(many[:40], few)
 
 
 def test_intervals_are_of_whole_precision_ordered_symmetric_and_one_on_the_diagonal():

@@ -122,6 +122,11 @@ def test_swapped_cells_and_misread_digits_are_repaired():
     assert "m2 of m0" in repair(wrong, "m0", ties=0.0)
 
 
+def test_one_possible_reading_is_named_once(printed):
+    block = next(one for one in printed if one.name == "trec10")
+    assert repair(block, "GL_AD_ID@Rec") == "RBP of GL_AD_ID@Rec is not 0.8771 but, one digit away, 0.7771"
+
+
 def test_a_matrix_that_is_no_gram_matrix_is_found():
     names = ("a", "b", "c")
     cells = {("a", "b"): "0.9000", ("b", "c"): "0.9000", ("a", "c"): "0.1000"}

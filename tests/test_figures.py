@@ -18,7 +18,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
 from walkeval.correlation import kendall
-from walkeval.figures import SYNTHETIC, Look, draw_curves, message_sheet, save, sheet, spread, style
+from walkeval.figures import SYNTHETIC, Look, Sheet, draw_curves, fit, message_sheet, save, sheet, spread, style
 from walkeval.gathering import Evidence
 from walkeval.measures.markov_precision import MP, model_names, stationary_law
 from walkeval.papers import sigir2014_figures
@@ -198,6 +198,65 @@ def test_all_text_is_large_enough_and_inside(
                 assert place.y0 >= 0 and place.y1 <= height, (name, one.get_text())
 
 
+def outside(result: Sheet) -> list[str]:
+    """The texts of a figure that are cut off at its left or right edge."""
+    with style():
+        canvas = FigureCanvasAgg(result.figure)
+        canvas.draw()
+        renderer = canvas.get_renderer()
+        shown = [one for one in result.figure.findobj(Text) if one.get_visible() and one.get_text()]
+        places = [(one, one.get_window_extent(renderer)) for one in shown]
+    return [one.get_text() for one, place in places if place.x0 < 0 or place.x1 > result.figure.bbox.width]
+
+
+LONG = ['PH(browsing="RWBM",p=0.5,q=0.25,loss=0.25,order=1)', 'PH(browsing="SFBM",p=0.6,q=0.25,loss=0.1,order=2)']
+
+
+@pytest.mark.parametrize("collections", [["mine"], ["mine", "others"]])
+@pytest.mark.parametrize("measures", [["AP"], LONG, [*LONG, "AP"]])
+@pytest.mark.parametrize("shift", [0.0, -1.2])
+def test_names_and_ticks_of_any_length_have_room(
+    collections: list[str], measures: list[str], shift: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = {}
+    monkeypatch.setattr(sigir2014_figures, "save", lambda result, stem: kept.update({Path(stem).name: result}))
+    shape = 2, len(RATES), len(measures)
+    tau = 0.9 + shift * generator("test/long names").random(shape)
+    pools = PoolSummary(measures, RATES, np.arange(2), np.full(shape, 0.5), tau)
+    values = generator("test/scores of long names").random((len(measures), 6, 4))
+    scores = Scores(measures, [f"run{number}" for number in range(6)], list("abcd"), values)
+    evidence = [evidence_of(name, "real") for name in collections]
+    table = pool_curves(evidence, dict.fromkeys(collections, scores), dict.fromkeys(collections, pools))
+    write_pool_figures(tmp_path, evidence, table)
+    for result in kept.values():
+        fit(result)
+        assert outside(result) == []
+    # A key that is inside a panel stays there.
+    result = kept["figure4-all"]
+    with style():
+        renderer = FigureCanvasAgg(result.figure).get_renderer()
+        for axes in result.panels:
+            for one in axes.texts if len(collections) == 1 else ():
+                assert one.get_window_extent(renderer).x1 <= axes.get_window_extent(renderer).x1
+
+
+def test_a_figure_with_room_stays_as_it_is_and_another_keeps_its_panels() -> None:
+    with style():
+        wide, narrow = sheet("Heading", "Caption", [1.0]), sheet("Heading", "Caption", [1.0], left=0.1)
+        for one in (wide, narrow):
+            one.panels[0].set_ylabel("a label")
+    sizes = {}
+    for name, one in (("wide", wide), ("narrow", narrow)):
+        before = one.figure.get_size_inches().copy(), one.panels[0].get_position().size * one.figure.get_size_inches()
+        fit(one)
+        after = one.figure.get_size_inches(), one.panels[0].get_position().size * one.figure.get_size_inches()
+        assert after[1].tolist() == pytest.approx(before[1].tolist())
+        sizes[name] = (after[0] - before[0]).tolist()
+    assert sizes["wide"] == [0, 0]
+    assert 0.2 < sizes["narrow"][0] < 0.8 and sizes["narrow"][1] == 0
+    assert outside(narrow) == []
+
+
 @pytest.mark.parametrize("name", WITH_DATA)
 def test_synthetic_data_are_marked_on_the_face(drawn: Path, tmp_path: Path, name: str) -> None:
     assert SYNTHETIC in text_of(drawn / f"{name}.svg")
@@ -364,6 +423,20 @@ def test_heat_map_prints_cut_hundredths(tmp_path: Path) -> None:
     assert {"99", "≡", "45"} <= set(words)
     assert "100" not in words
     assert read_table(tmp_path / "heatmaps.tsv")["tau"].tolist() == [0.999, 1.0, 0.4567]
+
+
+def test_heat_map_rounds_where_the_edition_does(tmp_path: Path) -> None:
+    table = pd.DataFrame(
+        {
+            "first": ["AP", "AP", "P@10"], "second": ["P@10", "RR", "RR"], "tau": [0.999, 1.0, 0.4567],
+            "low": np.nan, "high": np.nan, "n_runs": 9,
+        }
+    )  # fmt: skip
+    write_heatmaps(tmp_path, [evidence_of("mine", "real")], {"mine": table}, "rounded")
+    words = text_of(tmp_path / "heatmaps.svg").split()
+    assert {"99", "≡", "46"} <= set(words), "what is not the same order is not shown as such"
+    assert not {"45", "100"} & set(words)
+    assert "rounded," in words and "cut" not in words
 
 
 def test_one_measure_has_nothing_to_correlate_with(tmp_path: Path) -> None:

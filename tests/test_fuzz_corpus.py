@@ -23,6 +23,7 @@ def read(name: str, path: Path) -> None:
         assert "\n" not in str(error).strip()
 
 
+@pytest.mark.tried("fuzzing", "findings of earlier campaigns, replayed", "read, or refused by a named error")
 @pytest.mark.parametrize(("name", "path"), FOUND, ids=lambda one: one if isinstance(one, str) else one.name)
 def test_findings_stay_fixed(name, path, tmp_path):
     copy = tmp_path / "input"

@@ -13,12 +13,13 @@ import yaml
 from test_workflow import ROOT, copy_of_the_repository, snakemake, started
 
 from walkeval import cli
-from walkeval.configuration import check, read_edition
+from walkeval.configuration import check
 from walkeval.datasets import read_collection
 from walkeval.errors import InputError, SourceError
 from walkeval.gathering import gather, own_files
 from walkeval.tables import read_table
 from walkeval.trec import read_qrels
+from walkeval.yaml_files import read_yaml
 
 TOPICS = ("q-a", "q-b", "7", "12")
 PAPER = "sigir2014-markov-precision"
@@ -73,7 +74,7 @@ def test_init_writes_two_files_that_are_right(folder, capsys):
         "my/runs",
     )
     schema = json.loads((ROOT / "workflow/schemas/config.schema.json").read_text())
-    edition = check(read_edition("config/mine.yaml") | {"edition": "mine"}, schema, "config/mine.yaml")
+    edition = check(read_yaml("config/mine.yaml") | {"edition": "mine"}, schema, "config/mine.yaml")
     assert (edition["collections"], edition["kind"], edition["click_logs"]) == (["mine"], "real", [])
     (evidence,) = gather(["mine"], "config", "data", network=False)
     assert (evidence.level, sorted(evidence.runs)) == ("runs", ["run0", "run1", "run2", "run3"])
@@ -84,9 +85,34 @@ def test_init_knows_patterns_and_data_sets(folder, capsys):
     described = yaml.safe_load((folder / "config/collections/other.yaml").read_text())
     assert described == {"title": "other", "ir_datasets": "beir/nq", "runs_glob": "my/runs/*.txt"}
     assert "put the" not in capsys.readouterr().err
-    assert cli.main(["init", ".", "--name", "third", "--qrels", "none.txt", "--runs", "none"]) == 0
+    assert cli.main(["init", "elsewhere", "--name", "third", "--runs", "none"]) == 0
     error = capsys.readouterr().err
-    assert "put the judgements at none.txt" in error and "put the runs at none" in error
+    assert "put the judgements at elsewhere/my/qrels.txt" in error and "put the runs at elsewhere/none" in error
+
+
+@pytest.mark.parametrize(
+    ("qrels", "sentence"),
+    [
+        ("none.txt", "none.txt: cannot be read: No such file or directory"),
+        ("my/qrels", "my/qrels: there is no such file, and ir-datasets knows no such id; `ir_datasets list` gives all"),
+        ("trec8", "no such file, and ir-datasets knows no such id; did you mean disks45/nocr/trec8, "),
+        ("msmarco", "did you mean "),  # a part of hundreds of ids
+        ("disks45/nocr", "no such file, and the data set of this id has no judgements; did you mean disks45/nocr/trec"),
+    ],
+)
+def test_init_says_at_once_that_there_are_no_judgements(folder, capsys, qrels, sentence):
+    assert cli.main(["init", ".", "--qrels", qrels, "--runs", "my/runs"]) == 1
+    error = capsys.readouterr().err
+    assert sentence in error and error.count("\n") == 1 and len(error) < 400
+    assert {one.name for one in (folder / "config").rglob("*")} == {"collections", "sources.tsv"}, "nothing is written"
+
+
+def test_init_takes_paths_from_the_folder_that_it_sets_up(folder, capsys):
+    assert cli.main(["init", "elsewhere", "--qrels", "my/qrels.txt"]) == 1
+    assert capsys.readouterr().err == (
+        "walkeval: elsewhere/my/qrels.txt: there is no such file: give the path of my/qrels.txt from elsewhere, or in "
+        "full\n"
+    )
 
 
 def test_init_overwrites_nothing(folder, capsys):
@@ -156,7 +182,7 @@ def test_judgements_of_a_data_set(folder):
         ("qrels_file: my/qrels.txt\nruns_glob: none/*.txt\n", "mine: there are no runs in none/*.txt"),
         ("qrels_file: my/qrels.txt\nruns_glob: '**/run1.*'\n", "mine: two runs are called run1"),
         ("qrels_file: my/qrels.txt\ntopics: {first: 500, last: 600}\n", "has no topic from 500 to 600"),
-        ("ir_datasets: no-such/data-set\n", "unknown ir-datasets id 'no-such/data-set'"),
+        ("ir_datasets: no-such/data-set\n", "no-such/data-set: ir-datasets knows no such id"),
     ],
 )
 def test_what_is_not_there_is_one_sentence(folder, text, sentence):
@@ -183,7 +209,7 @@ def test_the_files_that_are_watched_are_judgements_and_runs(folder):
 
 TARGETS = [
     f"data/mine/artefacts/{name}"
-    for name in ("evidence.tsv", f"{PAPER}/table2.tsv", f"{PAPER}/heatmaps.svg", f"{PAPER}/figure4.svg")
+    for name in ("evidence.tsv", "systems.tsv", f"{PAPER}/table2.tsv", f"{PAPER}/heatmaps.svg", f"{PAPER}/figure4.svg")
 ]
 SETTINGS = ("network=false", "replicates=1", "bootstrap=10", "pool_rates=[50]")
 
@@ -202,6 +228,10 @@ def test_an_own_collection_goes_through_the_workflow(tmp_path):
     assert table["tau"].notna().all()
     assert set(table["verdict"]) == {""}, "it is compared with no paper"
     assert (folder / "ledgers" / "mine.tsv").read_text().startswith("run\ttopic\twhat\tcount\tdone\n")
+    systems = read_table(folder / "systems.tsv", numbers=("place", "AP"))
+    assert sorted(systems["system"]) == ["run0", "run1", "run2", "run3"] and systems["place"].is_monotonic_increasing
+    assert systems["AP"].is_monotonic_decreasing
+    assert "in hundredths, rounded" in (folder / PAPER / "heatmaps.svg").read_text(), "as the edition says"
     # All of the edition can be made from it, and a changed file of judgements starts the work again.
     result = snakemake(repository, "mine", *SETTINGS, options=("--dry-run", "--quiet"))
     assert result.returncode == 0, result.stdout

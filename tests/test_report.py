@@ -65,6 +65,7 @@ def test_without_a_verdict_or_a_collection_there_is_a_page(folder):
     assert (folder / "R.md").read_text().startswith("# demo\n")
 
 
+@pytest.mark.tried("hostile", "script and markup as names of runs, claims, columns and titles", "text on the page, no element of it")
 def test_hostile_words_stay_words_everywhere(folder):
     write_verdicts(
         folder / "audit" / "verdicts.tsv",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import html.parser
 import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -15,8 +17,11 @@ from walkeval.audit import Verdict, write_verdicts
 from walkeval.claims import Claim
 from walkeval.errors import InputError
 from walkeval.gathering import Evidence
-from walkeval.report import provenance, write_markdown, write_page
-from walkeval.report_page import SCRIPT, STYLE, inline_figure, markdown_to_html, policy, polish, shorten
+from walkeval.report import provenance, systems_table, write_markdown, write_page
+from walkeval.report_page import (
+    SCRIPT, SCRIPT_WITHOUT_VERDICTS, STYLE, inline_figure, markdown_to_html, policy, polish, shorten,
+)  # fmt: skip
+from walkeval.scoring import Scores
 from walkeval.tables import html_table, write_everywhere, write_table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -385,6 +390,7 @@ def test_browsers_are_told_to_load_nothing(folder):
     assert "http" not in SCRIPT + STYLE
 
 
+@pytest.mark.tried("hostile", "script and markup in notes and findings", "text on the page, no element of it")
 def test_hostile_words_in_notes_and_findings_stay_words(folder):
     columns = ("test", "cells", "severity", "sentence", "repair")
     write_table(folder / "audit" / "findings.tsv", pd.DataFrame([[EVIL] * 5], columns=columns))
@@ -470,3 +476,101 @@ def test_sources_of_data_that_belong_to_no_collection_are_told_by_their_files(tm
     record.write_text("{")
     with pytest.raises(InputError, match="record.json: is not a record"):
         provenance(CONFIG, [], registry, [record])
+
+
+# --- an own edition ---
+
+OWN = Evidence("mine", "My <own> runs", "real", "q", "own file", {"a": "f", "b": "f"})
+
+
+def write_own(folder: Path) -> list[str]:
+    """The artefacts of an edition of own runs: what is about them, what is about the papers, and what is empty."""
+    (folder / "ledgers").mkdir()
+    (folder / "ledgers" / "mine.tsv").write_text("run\ttopic\twhat\tcount\tdone\n")
+    (folder / "ecir2019-session").mkdir()
+    (folder / "ecir2019-session" / "README.md").write_text("# Sessions\n\nThere are no sessions.\n")
+    write_table(folder / "systems.tsv", systems_table({"mine": SCORES}))
+    features = {"topics": 3, "runs": 2, "min_relevant": 1, "mean_relevant": 2.5, "max_relevant": 4}
+    rows = [["mine", name, value, "", "", "judgements"] for name, value in features.items()]
+    columns = ["collection", "feature", "value", "reported", "verdict", "evidence"]
+    write_everywhere(folder / MP / "table1", pd.DataFrame(rows, columns=columns), "Table 1: features.")
+    columns = ["collection", "model", "measure", "tau", "printed", "reported", "verdict", "evidence", "low", "high"]
+    rows = [["mine", "AP", "P@10", 0.83651, "0.8365", "", "", "runs", 0.4, 1.0]]
+    write_everywhere(folder / MP / "table2", pd.DataFrame(rows, columns=columns), "Table 2: tau.")
+    write_everywhere(folder / MP / "table4", pd.DataFrame({"run": ["printed run"]}), "Table 4: of the paper.")
+    write_everywhere(folder / MP / "clicks-backward", pd.DataFrame(columns=["log", "share"]), "Clicks: none.")
+    columns = ("test", "cells", "severity", "sentence", "repair")
+    write_table(folder / "audit" / "findings.tsv", pd.DataFrame([["t", "c", "impossible", "a finding", ""]], columns=columns))
+    write_verdicts(
+        folder / "audit" / "verdicts.tsv",
+        [Verdict("sigir2014/table2/trec08/bpref", "0.9", "", "not checkable", "", "", "needs the runs of TREC 8")],
+    )
+    return [one.relative_to(folder).as_posix() for one in sorted(folder.rglob("*")) if one.is_file()]
+
+
+SCORES = Scores(["AP", "ESL"], ["a", "b"], ["1", "2", "3"], np.array([[[0.1] * 3, [0.5] * 3], [[9.0] * 3, [2.0] * 3]]))
+
+
+def test_an_own_edition_opens_with_its_systems(folder):
+    seen = page(folder, write_own(folder), [OWN], config=CONFIG | {"measures": ["AP", "ESL"]})
+    headings = re.findall(r"<h2[^>]*>(.*?)</h2>", seen.source)
+    assert headings == ["Systems", "Measures compared", "The papers", "Evidence", "Cost"]
+    assert '<p class="lead">1 collection, 2 systems, 3 topics, 2 measures.</p>' in seen.source
+    table = seen.source[seen.source.index("Systems of My &lt;own&gt; runs") :]
+    assert re.findall(r"<td class=\"number\">([^<]*)</td>", table)[:6] == ["1", "0.5000", "2.0000", "2", "0.1000", "9.0000"]
+    links = [value for tag, name, value in seen.attributes if (tag, name) == ("a", "href")]
+    for name in ("systems.tsv", "ledgers/mine.tsv", f"{MP}/table2.tsv", "audit/verdicts.tsv"):
+        assert f"../{name}" in links
+    for words in ("published numbers", "not checkable", "a finding", "printed run", "Clicks", "sessions"):
+        assert words not in seen.words, words
+    anchors = {one[1:] for one in links if one.startswith("#")}
+    assert anchors <= set(seen.ids()), "no link leads nowhere"
+    assert "getElementById('filter')" not in seen.source, "there is nothing to filter"
+    assert html.escape(policy(SCRIPT_WITHOUT_VERDICTS)) in seen.source
+
+
+def test_the_twin_of_an_own_edition_ranks_its_systems(folder):
+    lines = twin(folder, write_own(folder), [OWN], config=CONFIG | {"measures": ["AP", "ESL"]})
+    assert [one for one in lines if one.startswith("## ")] == [
+        "## Systems",
+        "## Kendall's tau between AP and other measures, with intervals over topics",
+        "## Evidence",
+    ]
+    assert "| 1 | b | 0.5000 | 2.0000 |" in lines and "| mine | P@10 | 0.8365 | 0.4 | 1 |" in lines
+    assert not [one for one in lines if "checkable" in one or "finding" in one]
+
+
+def test_claims_about_own_runs_are_shown_after_them(folder):
+    names = write_own(folder)
+    mine = Verdict("mine2025/table1/best", "0.5", "0.5", "reproduced", "runs", "no", "")
+    also = Verdict("sigir2014/table2/mine/bpref", "0.9", "0.8", "differs", "runs", "no", "")
+    other = Verdict("sigir2014/table2/trec08/bpref", "0.9", "", "not checkable", "", "", "")
+    write_verdicts(folder / "audit" / "verdicts.tsv", [mine, also, other])
+    seen = page(folder, names, [OWN])
+    headings = re.findall(r"<h2[^>]*>(.*?)</h2>", seen.source)
+    assert headings[0] == "Systems" and headings[-1] == "All verdicts" and "At a glance" in headings
+    assert "2 published numbers, formulas and statements of 2 papers: 1 reproduced, 1 differs." in seen.words
+    assert SCRIPT in seen.source
+
+
+def test_an_edition_with_a_collection_of_the_paper_too_keeps_the_audit(folder):
+    trec8 = Evidence("trec08", "TREC 8", "real", "q", "walkeval/trec08", {"a": "f"}, sources=("trec08/qrels",))
+    seen = page(folder, write_own(folder), [OWN, trec8])
+    headings = re.findall(r"<h2[^>]*>(.*?)</h2>", seen.source)
+    assert headings[:3] == ["Systems", "At a glance", "SIGIR 2014"] and headings[-1] == "All verdicts"
+    assert "Impossible without any data" in headings
+    assert "Clicks" not in seen.words, "a table without a row is not shown"
+
+
+def test_systems_with_equal_means_share_a_place_and_less_of_a_cost_is_better():
+    scores = Scores(["ESL"], ["a", "b", "c"], ["1"], np.array([[[3.0], [1.0], [3.0]]]))
+    table = systems_table({"mine": scores})
+    assert table[["place", "system"]].values.tolist() == [[1, "b"], [2, "a"], [2, "c"]]
+    assert systems_table({}).empty
+
+
+def test_two_notes_are_notes(folder):
+    columns = ("test", "cells", "severity", "sentence", "repair")
+    rows = [["t", "c", "note", "s", ""]] * 2
+    write_table(folder / "audit" / "findings.tsv", pd.DataFrame(rows, columns=columns))
+    assert "Found: 2 notes." in page(folder, ["audit/findings.tsv"]).words

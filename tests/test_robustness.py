@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -15,14 +16,16 @@ from walkeval.judging import JudgedCollection, judge
 from walkeval.pools import downsample
 from walkeval.robustness import PoolSummary, curves, summarize_pools
 from walkeval.scoring import Scores, score_collection
+from walkeval.shards import shard_of
 from walkeval.synthetic import SyntheticSpecification, generate
 
 MEASURES = ["AP", "P@10", "bpref"]
 RATES = [70, 30]
 
 
-def _collection(folder, runs: int) -> JudgedCollection:
-    generate(SyntheticSpecification("small", topics=4, runs=runs, relevant=(3, 6, 9), depth=30, candidates=90), folder)
+def _collection(folder, runs: int, topics: int = 4, depth: int = 30) -> JudgedCollection:
+    specification = SyntheticSpecification("small", topics, runs, relevant=(3, 6, 9), depth=depth, candidates=3 * depth)
+    generate(specification, folder)
     return judge(folder / "qrels.txt", {one.stem: one for one in sorted((folder / "runs").iterdir())})
 
 
@@ -55,6 +58,33 @@ def test_any_sharding_in_any_order_gives_the_same(collection, full, whole, order
     shards = [order[first:last] for first, last in zip(bounds, bounds[1:], strict=False)]
     parts = [summarize_pools(collection, full, RATES, shard, "small") for shard in shards]
     assert same(PoolSummary.merge(parts), whole)
+
+
+@given(st.integers(0, 300), st.integers(1, 300))
+def test_shards_are_equal_and_leave_nothing_out(replicates, shards):
+    ranges = [shard_of(number, shards, replicates) for number in range(shards)]
+    assert [one for part in ranges for one in part] == list(range(replicates))
+    assert max(map(len, ranges)) - min(map(len, ranges)) <= 1
+    with pytest.raises(ParameterError, match=f"no shard {shards} of {shards}"):
+        shard_of(shards, shards, replicates)
+
+
+def test_memory_is_that_of_one_replicate(tmp_path):
+    """However many replicates there are: only what is kept of each comes on top."""
+    collection = _collection(tmp_path / "small", runs=60, topics=10, depth=200)
+    full = score_collection(collection, MEASURES)
+
+    def peak(replicates: int) -> int:
+        tracemalloc.start()
+        summarize_pools(collection, full, RATES, range(replicates), "small")
+        _, highest = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return highest
+
+    peak(1)  # what is made once
+    few, many = peak(4), peak(40)
+    assert few > 1_000_000, "a replicate is too small to tell"
+    assert many < 1.1 * few
 
 
 def test_a_cell_is_what_the_pool_gives(collection, full, whole):

@@ -32,6 +32,7 @@ esac
   printf ' [%s]' "$@"
   printf '\\n'
 }} >>"{record}"
+[ -f "{record}.reason" ] && mkdir -p data/demo && cp "{record}.reason" data/demo/failures.txt
 [ -f "{record}.fail" ] && exit "$(cat "{record}.fail")"
 exit 0
 """
@@ -130,6 +131,7 @@ def test_an_unknown_word_gets_one_line_that_lists_what_exists(repository, word):
     assert result.stdout == ""
     (line,) = result.stderr.splitlines()
     assert all(one in line for one in [*COMMANDS, "demo, mine, paper"])
+    assert ("did you mean 'paper'?" in line) == ("papr" in word)
     assert not (repository / ".venv").exists()
 
 
@@ -145,8 +147,11 @@ def test_fetch_of_an_unknown_edition_gets_one_line(repository):
 def snakemake(edition: str, *rest: str) -> str:
     settings = [one for one in rest if "=" in one]
     others = [one for one in rest if "=" not in one]
-    words = ["-m", "snakemake", "--configfile", f"config/{edition}.yaml", "--config", f"edition={edition}", *settings]
-    return " ".join(f"[{word}]" for word in [*words, "--cores", "all", "--show-failed-logs", *others])
+    words = ["-m", "snakemake", "--workflow-profile", "workflow/profiles/default", "--configfile", f"config/{edition}.yaml"]
+    words += ["--config", f"edition={edition}", *settings]
+    cores = [] if "--profile" in others else ["--cores", "all"]  # a profile says itself where jobs run
+    quiet = [] if {"-n", "-np", "--lint", "--verbose", "--quiet"} & {*others} else ["--quiet", "rules"]
+    return " ".join(f"[{word}]" for word in [*words, *cores, *quiet, "--show-failed-logs", *others])
 
 
 @pytest.mark.parametrize(
@@ -158,6 +163,7 @@ def snakemake(edition: str, *rest: str) -> str:
         (["mine"], [snakemake("mine"), "[scripts/summarize.py] [results/mine]"]),
         (["demo", "-n"], [snakemake("demo", "-n")]),
         (["demo", "-np"], [snakemake("demo", "-np")]),
+        (["demo", "--profile", "there", "-n"], [snakemake("demo", "--profile", "there", "-n")]),
         (["demo", "--lint"], [snakemake("demo", "--lint")]),
         (["fetch"], [snakemake("paper", "fetch")]),
         (["fetch", "mine"], [snakemake("mine", "fetch")]),
@@ -190,7 +196,7 @@ def test_the_words_become_these_calls(repository, record, words, expected):
 def test_an_assignment_after_another_option_belongs_to_that_option(repository, record):
     call(repository / "run", "demo", "--set-threads", "score=4", cwd=repository)
     assert calls(record)[0].endswith(
-        "[--config] [edition=demo] [--cores] [all] [--show-failed-logs] [--set-threads] [score=4]"
+        "[--config] [edition=demo] [--cores] [all] [--quiet] [rules] [--show-failed-logs] [--set-threads] [score=4]"
     )
 
 
@@ -198,6 +204,21 @@ def test_the_folder_of_the_results_is_that_of_the_edition(repository, record):
     (repository / "config/mine.yaml").write_text("title: mine\nresults: there\n")
     call(repository / "run", "mine", cwd=repository)
     assert calls(record)[-1] == "[scripts/summarize.py] [there/mine]"
+
+
+def test_the_reason_of_a_failure_is_the_last_word(repository, record):
+    (repository / "data" / "demo").mkdir(parents=True)
+    failures = repository / "data" / "demo" / "failures.txt"
+    failures.write_text("judge: of an earlier run\n")
+    Path(f"{record}.fail").write_text("1")
+    assert call(repository / "run", cwd=repository).stderr == ""
+    Path(f"{record}.reason").write_text("judge_collection: runs/a.txt: line 3: a reason\n")
+    result = call(repository / "run", cwd=repository)
+    assert result.returncode == 1
+    assert result.stderr == "run: judge_collection: runs/a.txt: line 3: a reason\n"
+    failures.unlink()
+    assert call(repository / "run", "demo", "-n", cwd=repository).returncode == 1
+    assert failures.exists(), "a dry run removes nothing"
 
 
 def test_a_mistake_in_the_configuration_is_one_sentence_and_nothing_runs(repository, record):
@@ -249,7 +270,7 @@ def test_in_a_path_with_a_space_snakemake_is_given_a_python_that_needs_no_quotes
     assert call(root / "run", cwd=root).returncode == 0
     first, last = calls(record)
     assert first.startswith(
-        '[-c] [import sys; from snakemake.cli import main; sys.executable = "python"; main()] [--configfile]'
+        '[-c] [import sys; from snakemake.cli import main; sys.executable = "python"; main()] [--workflow-profile]'
     )
     assert last == "[scripts/summarize.py] [results/demo]"
 

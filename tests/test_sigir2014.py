@@ -256,6 +256,17 @@ def test_synthetic_collections_are_marked_and_compared_with_nothing(qrels, claim
             assert "SYNTHETIC" in (tmp_path / f"table{number}.{suffix}").read_text()
 
 
+def test_table_3_says_what_a_blank_reported_cell_is(qrels, claims, tmp_path):
+    sentence = "A blank reported cell of the paper's collections is illegible in the paper."
+    values = generator("test/blank").uniform(size=(len(measures()), 3, 2))
+    for name, expected in (("trec08", True), ("mine", False)):
+        one = Evidence(name, "T", "real", qrels, "d", {"0": "f", "1": "f", "2": "f"})
+        write_tables(tmp_path, [one], {name: correlations(values)}, claims)
+        assert "" in set(read_table(tmp_path / "table3.tsv")["reported"])
+        assert (sentence in (tmp_path / "table3.md").read_text()) is expected, "nothing of an own one is in the paper"
+        assert sentence not in (tmp_path / "table2.md").read_text()
+
+
 def test_no_collections_at_all(claims, tmp_path):
     write_tables(tmp_path, [], {}, claims)
     assert read_table(tmp_path / "table3.tsv").empty

@@ -123,6 +123,7 @@ def test_the_registry_has_every_file_of_the_mirror(mirror):
     assert {one.relative.as_posix(): one.sha256 for one in read_registry(REGISTRY).values()} == listed
 
 
+@pytest.mark.tried("fetching", "mistake in the registry of sources", "a sentence with file and line")
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
@@ -160,6 +161,7 @@ def test_an_error_in_the_registry_names_file_and_line(tmp_path, change, sentence
     assert sentence in str(caught.value)
 
 
+@pytest.mark.tried("fetching", "registry that is none", "a sentence")
 @pytest.mark.parametrize("content", [b"", b"id,url\n", b"\xff\xfe\x00"])
 def test_a_file_that_is_no_registry_is_refused(tmp_path, content):
     path = tmp_path / "sources.tsv"
@@ -195,6 +197,29 @@ def test_the_mirror_may_be_plain_or_gzipped(tmp_path, packed):
     assert leftovers(data) == []
 
 
+def test_what_a_mirror_offers_is_noted_once(tmp_path):
+    other = source("https://example.org/some/other", identifier="other")
+    place(tmp_path / "mirror", OFFLINE)
+    noted = tmp_path / "data" / "edition" / "offers.txt"
+
+    def note(mirror):
+        before = noted.stat().st_mtime_ns if noted.exists() else None
+        sources.note_offers(noted, [OFFLINE, other], tmp_path / "data", mirror)
+        return noted.stat().st_mtime_ns != before
+
+    assert note(None)
+    assert noted.read_text() == ""
+    assert note(tmp_path / "mirror")
+    assert noted.read_text() == "one\n"
+    assert not note(tmp_path / "mirror")
+    fetch([OFFLINE], tmp_path / "data", tmp_path / "mirror", network=False)
+    # Its files are here: the mirror may go, move or come back.
+    assert not any(note(mirror) for mirror in (None, tmp_path / "nowhere", tmp_path / "mirror"))
+    place(tmp_path / "mirror", other, suffix=".gz")
+    assert note(tmp_path / "mirror")
+    assert noted.read_text() == "one\nother\n"
+
+
 def test_the_cache_is_not_read_twice_but_a_change_is_seen(tmp_path, monkeypatch):
     place(tmp_path / "sources", OFFLINE)
     assert only(fetch([OFFLINE], tmp_path, network=False)).status == "cached"
@@ -217,6 +242,7 @@ def test_a_damaged_stamp_file_costs_only_time(tmp_path):
     assert only(fetch([OFFLINE], tmp_path, network=False)).status == "cached"
 
 
+@pytest.mark.tried("fetching", "wrong checksum in the cache", "set aside, never used")
 def test_a_wrong_cached_file_is_set_aside_and_named(tmp_path):
     path = place(tmp_path / "sources", OFFLINE, b"x" + CONTENT[1:])
     result = only(fetch([OFFLINE], tmp_path, network=False))
@@ -227,6 +253,7 @@ def test_a_wrong_cached_file_is_set_aside_and_named(tmp_path):
     assert Path(f"{path}.rejected").read_bytes() == b"x" + CONTENT[1:]
 
 
+@pytest.mark.tried("fetching", "wrong checksum in the cache", "set aside, never used")
 def test_a_wrong_cached_file_is_replaced_from_the_mirror(tmp_path):
     path = place(tmp_path / "data" / "sources", OFFLINE, b"old")
     place(tmp_path / "mirror", OFFLINE)
@@ -235,6 +262,7 @@ def test_a_wrong_cached_file_is_replaced_from_the_mirror(tmp_path):
     assert path.read_bytes() == CONTENT
 
 
+@pytest.mark.tried("fetching", "wrong, cut, too long or bursting file in the mirror", "set aside, never used")
 @pytest.mark.parametrize(
     ("content", "suffix", "sentence"),
     [
@@ -258,6 +286,7 @@ def test_a_wrong_mirrored_file_is_never_used(tmp_path, content, suffix, sentence
     assert leftovers(data) == []
 
 
+@pytest.mark.tried("fetching", "full disk", "a sentence; nothing left behind")
 def test_a_full_disk_is_one_sentence_and_leaves_nothing(tmp_path, monkeypatch, server):
     def full(handle, piece):
         handle.write(piece[:100])
@@ -301,6 +330,7 @@ def test_an_empty_file_can_be_fetched(tmp_path, server):
     assert only(fetch([one], tmp_path, **FAST)).status == "downloaded"
 
 
+@pytest.mark.tried("fetching", "wrong checksum or size of a download", "set aside, never used")
 @pytest.mark.parametrize("word", ["wrong", "long"])
 def test_a_wrong_download_is_set_aside(tmp_path, server, word):
     one = source(f"{server.url}/{word}/file")
@@ -312,18 +342,21 @@ def test_a_wrong_download_is_set_aside(tmp_path, server, word):
     assert leftovers(tmp_path) == []
 
 
+@pytest.mark.tried("fetching", "download cut off", "resumed, or begun anew; whole in the end")
 def test_a_truncated_download_is_resumed(tmp_path, server):
     one = source(f"{server.url}/cut/file")
     assert only(fetch([one], tmp_path, **FAST)).status == "downloaded"
     assert [asked for _, asked, _ in server.seen] == [None, f"bytes={len(CONTENT) // 2}-"]
 
 
+@pytest.mark.tried("fetching", "download cut off", "resumed, or begun anew; whole in the end")
 def test_a_server_without_ranges_is_asked_for_the_whole(tmp_path, server):
     one = source(f"{server.url}/norange/file")
     assert only(fetch([one], tmp_path, **FAST)).status == "downloaded"
     assert len(server.seen) == 2
 
 
+@pytest.mark.tried("fetching", "download cut off", "resumed, or begun anew; whole in the end")
 @pytest.mark.parametrize(
     ("before", "asked"),
     [
@@ -341,12 +374,14 @@ def test_an_unfinished_file_of_an_earlier_call_is_resumed(tmp_path, server, befo
     assert leftovers(tmp_path) == []
 
 
+@pytest.mark.tried("fetching", "slow answer, or a failure that passes", "asked again")
 @pytest.mark.parametrize("word", ["flaky", "slow"])
 def test_a_passing_trouble_is_asked_again(tmp_path, server, word):
     assert only(fetch([source(f"{server.url}/{word}/file")], tmp_path, **FAST)).status == "downloaded"
     assert len(server.seen) == 2
 
 
+@pytest.mark.tried("fetching", "answer 401, 403 or 404", "told as missing, with what to do")
 @pytest.mark.parametrize("code", [401, 403, 404])
 def test_a_refusal_is_asked_once(tmp_path, server, code):
     result = only(fetch([source(f"{server.url}/{code}/file")], tmp_path, **FAST))
@@ -355,6 +390,7 @@ def test_a_refusal_is_asked_once(tmp_path, server, code):
     assert leftovers(tmp_path) == []
 
 
+@pytest.mark.tried("fetching", "host that only fails (503) or is not there", "given up for all its files, told as missing")
 def test_a_host_that_only_fails_is_given_up_for_all_files(tmp_path, server):
     several = [source(f"{server.url}/503/{number}", identifier=f"n{number}") for number in range(4)]
     results = fetch(several, tmp_path, **FAST)
@@ -363,6 +399,7 @@ def test_a_host_that_only_fails_is_given_up_for_all_files(tmp_path, server):
     assert len(server.seen) == 1 + FAST["retries"]
 
 
+@pytest.mark.tried("fetching", "host that only fails (503) or is not there", "given up for all its files, told as missing")
 def test_a_host_that_cannot_be_reached_is_asked_once(tmp_path, monkeypatch):
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
@@ -386,6 +423,7 @@ def test_a_host_that_is_known_to_be_down_is_not_asked(tmp_path, server):
     assert server.seen == []
 
 
+@pytest.mark.tried("fetching", "host that only fails (503) or is not there", "given up for all its files, told as missing")
 def test_a_name_that_is_never_resolved_does_not_hold_up(tmp_path, monkeypatch):
     stop = threading.Event()
 
@@ -406,6 +444,7 @@ def test_a_redirect_is_followed_on_loopback(tmp_path, server):
     assert only(fetch([source(f"{server.url}/away/file")], tmp_path, **FAST)).status == "downloaded"
 
 
+@pytest.mark.tried("fetching", "redirect away from https", "refused")
 @pytest.mark.parametrize(
     ("away", "sentence"),
     [
@@ -421,6 +460,7 @@ def test_a_redirect_to_anything_but_https_is_refused(tmp_path, server, away, sen
     assert len(server.seen) == 1
 
 
+@pytest.mark.tried("fetching", "login asked for by another host", "not sent, and in no log")
 def test_the_environment_login_is_for_nist_only(tmp_path, server, monkeypatch):
     monkeypatch.setenv("TREC_USER", "me")
     monkeypatch.setenv("TREC_PASSWORD", "secret")
@@ -430,6 +470,7 @@ def test_the_environment_login_is_for_nist_only(tmp_path, server, monkeypatch):
     assert "secret" not in repr(sources.nist_credentials())
 
 
+@pytest.mark.tried("fetching", "login asked for by another host", "not sent, and in no log")
 def test_a_login_stays_with_its_host(tmp_path, server, caplog):
     caplog.set_level(logging.DEBUG)
     net = sources.Network(**FAST, credentials=Credentials("127.0.0.1", "me", "secret"))
@@ -449,6 +490,7 @@ def test_a_login_stays_with_its_host(tmp_path, server, caplog):
     assert not any(word in f"{caught.value!r} {caplog.text}" for word in ("secret", header))
 
 
+@pytest.mark.tried("fetching", "three processes fetching the same file at once", "one whole file")
 def test_two_processes_can_fetch_at_once(tmp_path, server):
     one = source(f"{server.url}/plain/file")
     program = (
@@ -476,6 +518,7 @@ def test_a_part_file_that_is_in_use_is_left_alone(tmp_path):
         assert again.seek(0, os.SEEK_END) == 5
 
 
+@pytest.mark.tried("fetching", "write that fails half-way", "the old file stays")
 def test_an_atomic_write_leaves_the_old_file_when_it_fails(tmp_path):
     path = tmp_path / "file"
     path.write_text("old")

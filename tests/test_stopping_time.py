@@ -509,7 +509,7 @@ def test_memory_chunks_do_not_change_the_exact_scores(monkeypatch):
     lists = [RUN_R, RUN_S, [1, 2], [1]]
     models = FIGURE_1D, RWBM(constant(0.5), constant(0.25))
     before = [expected_precisions(model, lists, 0.25, effort) for model in models for effort in ("steps", "log2")]
-    monkeypatch.setattr("walkeval.measures.stopping_time._CELLS", 70)
+    monkeypatch.setattr("walkeval.stopping_walk._CELLS", 70)
     after = [expected_precisions(model, lists, 0.25, effort) for model in models for effort in ("steps", "log2")]
     assert np.array(before) == pytest.approx(np.array(after), abs=1e-14)
 

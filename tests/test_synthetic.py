@@ -286,6 +286,9 @@ def test_a_specification_file_is_checked(tmp_path):
     with pytest.raises(InputError, match="not valid YAML"):
         read_specifications(path)
     path.write_text("- a\n")
+    with pytest.raises(InputError, match="must be a list of lines 'key: value'"):
+        read_specifications(path)
+    path.write_text("a: b\n")
     with pytest.raises(InputError, match="must map the name"):
         read_specifications(path)
     with pytest.raises(InputError, match="no such file"):

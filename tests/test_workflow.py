@@ -297,6 +297,22 @@ def test_hostile_names_of_runs_stay_text(mine):
     assert HOSTILE in (mine / MINE_FOLDER).with_name("ledgers").joinpath("ordinary.tsv").read_text()
 
 
+def test_a_mirror_may_move_or_go_once_its_files_are_here(mine):
+    target = f"{MINE_FOLDER}/table2.tsv"
+    (mine / "mirror").rename(mine / "moved")
+    for mirror in ("moved", "null"):
+        result = snakemake(mine, "mine", f"mirror={mirror}", options=("--dry-run", target))
+        assert result.returncode == 0, result.stdout
+        assert "Nothing to be done" in result.stdout
+    # What it has that is not here yet is fetched.
+    (mine / "moved").rename(mine / "mirror")
+    (mine / "data" / "sources" / "example.org" / "level").unlink()
+    (mine / "data" / "mine" / "offers.txt").write_text("")
+    result = snakemake(mine, "mine", options=("--dry-run", target))
+    assert "fetch_sources" in started(result)
+    snakemake(mine, "mine", options=("--until", "fetch_sources"))
+
+
 def test_a_malformed_run_stops_the_edition_with_file_and_line_and_leaves_results_alone(mine):
     (mine / "results" / "mine").mkdir(parents=True)
     (mine / "results" / "mine" / "table.tsv").write_text("of an earlier run\n")
@@ -305,7 +321,9 @@ def test_a_malformed_run_stops_the_edition_with_file_and_line_and_leaves_results
     # No further than the rule that fails: independent jobs beside it would only cost time.
     result = snakemake(mine, "mine", options=("--until", "judge_collection"))
     assert result.returncode != 0
-    assert "\nmy runs/ordinary/007.txt:6: score 'high' is not a number\n" in result.stdout
+    sentence = "my runs/ordinary/007.txt:6: score 'high' is not a number\n"
+    assert f"\n{sentence}" in result.stdout
+    assert (mine / "data" / "mine" / "failures.txt").read_text() == f"judge_collection: {sentence}"
     assert "Traceback" not in result.stdout
     assert files(mine / "results") == {"mine/table.tsv": b"of an earlier run\n"}
     assert not (mine / "data" / "mine" / "judged" / "ordinary.npz").exists(), "a judged collection of bad runs"

@@ -215,7 +215,7 @@ def build_parser() -> argparse.ArgumentParser:
     init.add_argument("--name", default="mine", help="name of collection and edition (default: mine)")
     init.add_argument("--title", help="what the collection is called in tables (default: its name)")
     init.add_argument(
-        "--qrels", default="my/qrels.txt", help="file of judgements or ir-datasets id (default: %(default)s)"
+        "--qrels", help="file of judgements, which must be there, or ir-datasets id (default: my/qrels.txt, for later)"
     )
     init.add_argument("--runs", default="my/runs", help="folder or glob of runs (default: %(default)s)")
 

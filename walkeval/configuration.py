@@ -11,7 +11,7 @@ import json
 import re
 import reprlib
 import sys
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -21,44 +21,7 @@ import yaml
 
 from walkeval.errors import InputError, ParameterError, WalkevalError, did_you_mean
 from walkeval.measures import parse_measure
-
-
-class _Loader(yaml.SafeLoader):
-    """Safe YAML that refuses a key given twice, of which YAML would silently keep the last."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen: dict[str, int] = {}
-        for key, _ in node.value:
-            if key.value in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"key {key.value!r} is given twice, first in line {seen[key.value]}", key.start_mark
-                )
-            seen[str(key.value)] = key.start_mark.line + 1
-        return super().construct_mapping(node, deep=deep)
-
-
-def read_edition(path: str | Path) -> dict[str, Any]:
-    """The keys and values of a YAML file, as they stand there; an empty file has none.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "mine.yaml")
-    ...     _ = path.write_text("kind: real\\ncollections: [trec08]\\n")
-    ...     read_edition(path)
-    {'kind': 'real', 'collections': ['trec08']}
-    """
-    try:
-        content = yaml.load(_read(path), Loader=_Loader)  # noqa: S506 - a safe loader
-    except yaml.MarkedYAMLError as error:
-        line = None if error.problem_mark is None else error.problem_mark.line + 1
-        raise InputError(path, f"not valid YAML: {error.problem}", line) from None
-    except yaml.YAMLError:
-        raise InputError(path, "not valid YAML: it holds a character that YAML does not allow") from None
-    if content is None:
-        return {}
-    if not isinstance(content, dict):
-        raise InputError(path, "must be a list of lines 'key: value'")
-    return content
+from walkeval.yaml_files import read_text, read_yaml
 
 
 def check(configuration: dict[str, Any], schema: dict[str, Any], path: str | Path) -> dict[str, Any]:
@@ -215,21 +178,10 @@ def _spell(keys: Sequence[str | int]) -> str:
     return text.removeprefix(".")
 
 
-def _read(path: str | Path) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise InputError(path, "no such file") from None
-    except UnicodeDecodeError:
-        raise InputError(path, "not a text file in UTF-8") from None
-    except OSError as error:
-        raise InputError(path, f"cannot be read: {error.strerror}") from None
-
-
 def _compose(path: str | Path) -> yaml.Node | None:
     """The YAML of a file with its lines, or None if there is no such file."""
     try:
-        return yaml.compose(_read(path), Loader=yaml.SafeLoader)
+        return yaml.compose(read_text(path), Loader=yaml.SafeLoader)
     except (InputError, yaml.YAMLError):
         return None
 
@@ -255,18 +207,18 @@ def _line(node: yaml.Node | None, keys: Sequence[str | int], configuration: Any)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Check an edition, and write the folder of its results: ``SCHEMA EDITION.yaml [KEY=VALUE ...]``."""
+    """Check an edition, and write the folders of its results and of its data: ``SCHEMA EDITION.yaml [KEY=VALUE ...]``."""
     schema_path, path, *settings = arguments
     try:
-        configuration = read_edition(path)
+        configuration = read_yaml(path)
         for setting in settings:
             key, _, value = setting.partition("=")
             configuration[key] = yaml.safe_load(value)
-        checked = check(configuration, json.loads(_read(schema_path)), path)
+        checked = check(configuration, json.loads(read_text(schema_path)), path)
     except (WalkevalError, yaml.YAMLError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    sys.stdout.write(f"{checked['results']}/{checked['edition']}\n")
+    sys.stdout.write("".join(f"{checked[folder]}/{checked['edition']}\n" for folder in ("results", "data")))
     return 0
 
 

@@ -11,16 +11,18 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from difflib import SequenceMatcher
+from itertools import islice
 from pathlib import Path
 
 import pandas as pd
-import yaml
 
-from walkeval.errors import InputError, SourceError, UnknownNameError, did_you_mean
+from walkeval.errors import InputError, SourceError, did_you_mean
 from walkeval.sources import Source, atomic_write, cached_path, check, disk, reachable
 from walkeval.trec import Qrels
+from walkeval.yaml_files import read_yaml
 
 # Where ir-datasets keeps what its own ids need: section and entry of its list of downloads.
 _DOWNLOADS = {
@@ -29,6 +31,8 @@ _DOWNLOADS = {
     "aquaint/trec-robust-2005": ("aquaint", "trec-robust-2005/qrels"),
 }
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_NEAR = 5
+"""Most ids that are offered in place of one that does not exist."""
 
 
 @dataclass(frozen=True)
@@ -70,15 +74,7 @@ class Collection:
 def read_collection(path: str | os.PathLike[str], registry: Mapping[str, Source] | None = None) -> Collection:
     """Read a collection's description; its name is that of the file. With a registry, its sources must be there."""
     path = Path(path)
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        mark = getattr(error, "problem_mark", None)
-        raise InputError(path, "is not a YAML file in UTF-8", mark.line + 1 if mark else None) from None
-    except OSError as error:
-        raise InputError(path, f"cannot be read: {error.strerror}") from None
-    if not isinstance(content, dict):
-        raise InputError(path, "must hold keys and values")
+    content = read_yaml(path)
     name = path.stem
     if not _NAME.fullmatch(name):
         raise InputError(path, "the file name must consist of letters, digits, _ and -")
@@ -221,20 +217,54 @@ def load_qrels(dataset_id: str, topics: tuple[int, int] | None = None) -> pd.Dat
     return frame
 
 
+def dataset_trouble(dataset_id: str) -> str:
+    """Why ir-datasets has no judgements for an id, with at most five ids that resemble it; empty if it has some."""
+    import ir_datasets
+
+    ir_datasets.log.easy().logger().setLevel(logging.ERROR)  # what is old about the ids below is nobody's concern
+    try:
+        if ir_datasets.load(dataset_id).has_qrels():
+            return ""
+        sentence = "the data set of this id has no judgements"
+    except (KeyError, ValueError):
+        sentence = "ir-datasets knows no such id"
+    judged = (one for one in near_ids(dataset_id, ir_datasets.registry) if ir_datasets.load(one).has_qrels())
+    near = list(islice(judged, _NEAR))
+    meant = f"; did you mean {', '.join(near[:-1])}{' or ' if near[:-1] else ''}{near[-1]}?" if near else ";"
+    return f"{sentence}{meant} `ir_datasets list` gives all ids"
+
+
+def near_ids(name: str, known: Iterable[str]) -> list[str]:
+    """The ids of data sets that resemble a name, the nearest first: those that have it as a part, then misspelt ones.
+
+    >>> near_ids("trec8", ["beir/nq", "disks45/nocr/trec8", "disks45/nocr/trec7"])
+    ['disks45/nocr/trec8', 'disks45/nocr/trec7']
+    """
+
+    def plain(text: str) -> str:
+        return re.sub(r"[^a-z0-9]+", "", text.casefold())
+
+    def likeness(one: str) -> float:
+        last = [plain(text.rpartition("/")[2]) for text in (name, one)]
+        whole, ending = (SequenceMatcher(None, *pair).ratio() for pair in ((plain(name), plain(one)), last))
+        return max(whole, 0.95 * ending, 0.99 * (plain(name) in plain(one)))
+
+    found = sorted(((likeness(one), one) for one in known), key=lambda pair: (-pair[0], len(pair[1]), pair[1]))
+    return [one for likely, one in found if likely >= 0.7]
+
+
 def dataset_judgements(dataset_id: str) -> Qrels:
-    """The judgements of any data set of ir-datasets, whatever its topics are called; refuses an id that it lacks."""
+    """The judgements of any data set of ir-datasets, whatever its topics are called."""
     import ir_datasets
 
     ir_datasets.log.easy().logger().setLevel(logging.ERROR)  # what fails is said once, in the error
     # Its defaults (ten tries after a 403, time-outs of 15 s) keep a user waiting who is offline.
     for name, value in (("TIMEOUT", "10"), ("TRIES", "1"), ("403_TRIES", "1")):
         os.environ.setdefault(f"IR_DATASETS_DL_{name}", value)
-    try:
-        dataset = ir_datasets.load(dataset_id)
-    except (KeyError, ValueError):
-        raise UnknownNameError("ir-datasets id", dataset_id, ir_datasets.registry) from None
-    if not dataset.has_qrels():
-        raise SourceError(f"the data set {dataset_id} of ir-datasets has no judgements")
+    trouble = dataset_trouble(dataset_id)
+    if trouble:
+        raise SourceError(f"{dataset_id}: {trouble}")
+    dataset = ir_datasets.load(dataset_id)
     try:
         records = [(one.query_id, one.doc_id, one.relevance) for one in dataset.qrels_iter()]
     except Exception as error:  # ir-datasets raises what its download layers raise

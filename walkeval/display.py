@@ -185,7 +185,7 @@ def _endless(measure: MP | MPChain, gains: Floats, relevant: frozenset[int]) -> 
         matrix = np.array(measure.matrix)
         ranks = list(range(1, len(matrix) + 1))
     else:
-        connectedness, space, kernel = measure._parts()
+        connectedness, space, kernel = measure.model_parts()
         ranks = list(range(1, len(gains) + 1)) if space == "AD" else sorted(relevant)
         if not ranks:
             return None

@@ -495,7 +495,8 @@ def repair(block: Block, row: str, ties: float = DEFAULT_TIES) -> str:
         if _oddities(block.with_cells({cell: ""}), row, ties) == 0:
             candidates = [text for text in one_digit_away(block.printed[cell]) if _oddities(block.with_cells({cell: text}), row, ties) == 0]
             words = f"{cell[1]} of {row} is not {block.printed[cell]}"
-            misread.append(words + (f" but, one digit away, {candidates[0]} to {candidates[-1]}" if candidates else ""))
+            span = " to ".join(dict.fromkeys((candidates[0], candidates[-1]))) if candidates else ""
+            misread.append(words + (f" but, one digit away, {span}" if span else ""))
     if misread:
         return " or ".join(misread)
     for first, second in combinations(cells, 2):

@@ -22,11 +22,14 @@ import matplotlib
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch
 from matplotlib.path import Path as Outline
 from numpy.typing import NDArray
+
+from walkeval.audit import as_printed
 
 SYNTHETIC = "SYNTHETIC DATA"
 """The mark on the face of everything that does not stand on real collections."""
@@ -152,9 +155,32 @@ def leave_blank(axes: Axes) -> None:
     axes.set_axis_off()
 
 
+def fit(result: Sheet) -> None:
+    """Make a figure wider where something would be cut off at its left or right edge: names and ticks have any length.
+
+    Panels keep their size. A figure in which everything has room stays as it is.
+    """
+    figure = result.figure
+    with style():
+        found = figure.get_tightbbox(FigureCanvasAgg(figure).get_renderer())
+    width, height = figure.get_size_inches()
+    # In twentieths of an inch, so that no tenth of a point decides.
+    left, right = (np.ceil(max(0.0, one) * 20 - 0.001) / 20 for one in (-found.x0, found.x1 - width))
+    if not (left or right):
+        return
+    whole = width + left + right
+    figure.set_size_inches(whole, height)
+    for axes in figure.axes:
+        place = axes.get_position()
+        axes.set_position(((place.x0 * width + left) / whole, place.y0, place.width * width / whole, place.height))
+    for text in figure.texts:
+        text.set_x(text.get_position()[0] * width / whole)
+
+
 def save(result: Sheet, stem: str | PathLike[str]) -> None:
     """Write ``stem.svg`` and ``stem.pdf``: no date, no version, no random name in them."""
     stem = Path(stem)
+    fit(result)
     drawing, document = stem.with_name(stem.name + ".svg"), stem.with_name(stem.name + ".pdf")
     with style():
         buffer = BytesIO()
@@ -366,11 +392,28 @@ def decimals(value: float) -> str:
 # --- heat maps ------------------------------------------------------------------------------------------------------
 
 
-def draw_heatmap(axes: Axes, matrix: NDArray[np.float64], labels: Sequence[str], low: int, print_values: bool) -> None:
+def hundredths_of(value: float, printing: str = "truncated") -> int:
+    """A correlation in hundredths, the rest cut off or rounded; 100 is a perfect agreement, and nothing else.
+
+    >>> hundredths_of(0.8571), hundredths_of(0.8571, "rounded"), hundredths_of(0.998, "rounded"), hundredths_of(1.0)
+    (85, 86, 99, 100)
+    """
+    shown = int(as_printed(value, "0.00", printing).replace(".", ""))
+    return 99 if shown == 100 and value < 1 - 1e-9 else shown
+
+
+def draw_heatmap(
+    axes: Axes,
+    matrix: NDArray[np.float64],
+    labels: Sequence[str],
+    low: int,
+    print_values: bool,
+    printing: str = "truncated",
+) -> None:
     """The lower triangle of a matrix of correlations, in hundredths from ``low`` or less (pale) to 100 (dark).
 
-    Hundredths are cut off, not rounded, so that only a perfect agreement is one; its sign is ``≡``, for which there is
-    room. Cells of the same color are one shape, which keeps files small.
+    Hundredths are cut off or rounded, as ``printing`` says, and only a perfect agreement is one; its sign is ``≡``, for
+    which there is room. Cells of the same color are one shape, which keeps files small.
     """
     size = len(labels)
     shapes: dict[int, list] = {}
@@ -380,7 +423,7 @@ def draw_heatmap(axes: Axes, matrix: NDArray[np.float64], labels: Sequence[str],
             if not np.isfinite(value):
                 axes.text(column + 0.5, row + 0.5, "–", size=8, ha="center", va="center_baseline", color="#555555")
                 continue
-            hundredths = int(round(100 * value, 8))
+            hundredths = hundredths_of(value, printing)
             corners = [(column, row), (column + 1, row), (column + 1, row + 1), (column, row + 1), (column, row)]
             shapes.setdefault(max(hundredths, low), []).append(corners)
             if print_values:

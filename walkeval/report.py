@@ -15,18 +15,26 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from walkeval import report_page as parts
 from walkeval import report_sections as sections
 from walkeval.audit import VERDICTS, Verdict, count_verdicts, read_verdicts
 from walkeval.claims import Claim
+from walkeval.correlation import NOISE_DECIMALS
 from walkeval.errors import InputError
 from walkeval.gathering import Evidence, evidence_table
+from walkeval.measures import parse_measure
 from walkeval.report_page import escape
 from walkeval.report_sections import GRIDS, MEANINGS, Artefacts, counts_by_paper, in_page_order, in_words, paper_name
+from walkeval.scoring import Scores
 from walkeval.sources import read_registry
 from walkeval.tables import escape_markdown, markdown
 
 PACKAGES = ("ir-datasets", "matplotlib", "numpy", "pandas", "scipy", "snakemake")
+_MEASURES_IN_SHORT = 5
+"""Measures that the ranking of systems in Markdown shows."""
 _OWN = ("data", "mirror", "network", "results", "shard")
 """Keys of the config that say where things are on one machine and how it works, which is nobody else's concern."""
 
@@ -87,6 +95,35 @@ def _is_synthetic(evidence: Sequence[Evidence]) -> bool:
     return any(one.kind == "synthetic" for one in evidence)
 
 
+def _own(evidence: Sequence[Evidence]) -> tuple[list[Evidence], bool]:
+    """The collections that are somebody's own, and whether there are no others: then no paper is the matter."""
+    own = [one for one in evidence if sections.is_own(one)]
+    return own, bool(own) and len(own) == len(evidence)
+
+
+def systems_table(scores: Mapping[str, Scores]) -> pd.DataFrame:
+    """The systems of each collection by their mean of the first measure, the best first, with the means of all.
+
+    >>> import numpy as np
+    >>> found = Scores(["AP", "ESL"], ["a", "b"], ["1"], np.array([[[0.2], [0.5]], [[3.0], [1.0]]]))
+    >>> systems_table({"mine": found}).values.tolist()
+    [['mine', 1, 'b', 0.5, 1.0], ['mine', 2, 'a', 0.2, 3.0]]
+    """
+    rows = []
+    for collection, found in scores.items():
+        means = found.means()
+        if not len(means):
+            continue
+        # Of a cost the least is the best; the last digits of a mean are noise.
+        sign = 1 if parse_measure(found.measures[0]).higher_is_better else -1
+        key = np.round(sign * means[0], NOISE_DECIMALS)
+        for one in np.argsort(-key, kind="stable"):
+            place = 1 + int((key > key[one]).sum())
+            head = {"collection": collection, "place": place, "system": found.runs[one]}
+            rows.append(head | dict(zip(found.measures, means[:, one].tolist(), strict=True)))
+    return pd.DataFrame(rows)
+
+
 # --- the page -------------------------------------------------------------------------------------------------------
 
 
@@ -105,24 +142,42 @@ def write_page(
     what the claim is about; ``record`` is the content of the edition's provenance.
     """
     artefacts, claims = Artefacts.of(folder, names), claims or {}
+    own, only_own = _own(evidence)
     verdicts = read_verdicts(artefacts.folder / "audit" / "verdicts.tsv")
+    if only_own:
+        verdicts = [one for one in verdicts if sections.concerns(one.claim, {each.collection for each in own})]
     counts = counts_by_paper(verdicts)
     verdicts = in_page_order(verdicts, counts)
+    audited = {one.claim: one.verdict for one in verdicts}
+    is_audit = bool(verdicts) or not only_own
+    if only_own:
+        of_papers = sections.own_papers(artefacts, own, audited)
+        about_papers = [("papers", "The papers", sections.aside(artefacts))]
+    else:
+        of_papers = sections.papers(artefacts, counts, evidence, audited)
+        about_papers = [
+            ("errata", "Errata", sections.errata(artefacts)),
+            ("findings", "Impossible without any data", sections.findings(artefacts)),
+            ("conventions", "Conventions", sections.conventions(artefacts)),
+        ]
+    glance = ("glance", "At a glance", sections.glance(counts) if is_audit else "")
     shown = [
-        ("glance", "At a glance", sections.glance(counts)),
-        *sections.papers(artefacts, counts, evidence, {one.claim: one.verdict for one in verdicts}),
+        ("systems", "Systems", sections.systems(artefacts, own) if own else ""),
+        *((*of_papers, glance) if only_own else (glance, *of_papers)),
         ("differences", "What differs, and why", sections.differences(artefacts, verdicts, claims)),
-        ("errata", "Errata", sections.errata(artefacts)),
-        ("findings", "Impossible without any data", sections.findings(artefacts)),
-        ("conventions", "Conventions", sections.conventions(artefacts)),
+        *about_papers,
         ("evidence", "Evidence", sections.evidence(evidence, artefacts)),
         ("provenance", "Provenance", sections.provenance(config, record or {})),
         ("cost", "Cost", sections.cost(config)),
-        ("verdicts", "All verdicts", sections.verdicts(verdicts, counts, claims)),
+        ("verdicts", "All verdicts", sections.verdicts(verdicts, counts, claims) if is_audit else ""),
     ]
     shown = [(name, heading, body) for name, heading, body in shown if body]
     title = config["title"] or f"walkeval: {config['edition']}"
-    lead = f"{told(verdicts)}: {in_words(count_verdicts(verdicts))}."
+    leads = [f"{sections.extent(artefacts, own, len(config.get('measures') or ()))}."] if own else []
+    if is_audit:
+        leads.append(f"{told(verdicts)}: {in_words(count_verdicts(verdicts))}.")
+    lead = " ".join(leads)
+    script = parts.SCRIPT if is_audit else parts.SCRIPT_WITHOUT_VERDICTS
     synthetic = (
         '<p class="synthetic">The collections of this edition are SYNTHETIC: they show the machine at work and are '
         "compared with no paper. Claims that need no data are checked all the same.</p>"
@@ -136,7 +191,7 @@ def write_page(
     page = f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{html.escape(parts.policy())}">
+<meta http-equiv="Content-Security-Policy" content="{html.escape(parts.policy(script))}">
 <title>{escape(title)}</title>
 <style>{parts.STYLE}</style></head>
 <body>
@@ -152,7 +207,7 @@ def write_page(
 </main>
 <footer><p>Made by walkeval from the files beside this page. Every table names the TSV file with its numbers at full
 precision. {sections.file_link("REPRODUCTION.md", "The same in short, in Markdown")}.</p></footer>
-<script>{parts.SCRIPT}</script>
+<script>{script}</script>
 </body></html>
 """
     Path(path).write_text(page, encoding="utf-8")
@@ -179,6 +234,21 @@ def _lines(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
     return [_line(heads), "|" + " --- |" * len(heads), *map(_line, rows), ""]
 
 
+def _systems(artefacts: Artefacts, own: Sequence[Evidence], measures: int) -> list[str]:
+    """The ranking of the systems of one's own collections, by the first measures that there is room for."""
+    lines = ["## Systems", "", f"{sections.extent(artefacts, own, measures)}.", ""]
+    titles = {one.collection: one.title for one in own}
+    for collection, rows in sections.rankings(artefacts).items():
+        shown = list(rows[0])[1 : 3 + _MEASURES_IN_SHORT]
+        name = escape_markdown(titles.get(collection, collection))
+        lines += [f"{name}, means over topics; all measures are in [systems.tsv](systems.tsv):", ""]
+        lines += _lines(
+            shown,
+            [[row[one] if one in ("place", "system") else f"{float(row[one]):.4f}" for one in shown] for row in rows],
+        )
+    return lines
+
+
 def write_markdown(
     path: str | os.PathLike[str],
     folder: str | os.PathLike[str],
@@ -189,7 +259,10 @@ def write_markdown(
 ) -> None:
     """Write the state of the reproduction for a reader on a forge."""
     artefacts, claims = Artefacts.of(folder, names), claims or {}
+    own, only_own = _own(evidence)
     verdicts = read_verdicts(artefacts.folder / "audit" / "verdicts.tsv")
+    if only_own:
+        verdicts = [one for one in verdicts if sections.concerns(one.claim, {each.collection for each in own})]
     verdicts = in_page_order(verdicts, counts_by_paper(verdicts))
     lines = [f"# {escape_markdown(config['title'] or config['edition'])}", ""]
     if _is_synthetic(evidence):
@@ -199,12 +272,22 @@ def write_markdown(
         "The page to read is [report/index.html](report/index.html); all numbers are in the TSV files of this folder.",
         "",
     ]
-    lines += ["## Counts", "", *count_table(verdicts), ""]
-    for verdict, words in MEANINGS.items():
-        lines.append(f"- *{verdict}*: {words}.")
+    if own:
+        lines += _systems(artefacts, own, len(config.get("measures") or ()))
+    if verdicts or not only_own:
+        lines += ["## Counts", "", *count_table(verdicts), ""]
+        for verdict, words in MEANINGS.items():
+            lines.append(f"- *{verdict}*: {words}.")
     table = "sigir2014-markov-precision/table2"
     rows = artefacts.rows(f"{table}.tsv")
-    if rows:
+    if rows and only_own:
+        columns = ("collection", "measure", "printed", "low", "high")
+        lines += ["", "## Kendall's tau between AP and other measures, with intervals over topics", ""]
+        lines += _lines(
+            ("collection", "measure", "tau", "low", "high"),
+            [[parts.shorten(row[one]) for one in columns] for row in rows if row["model"] != row["measure"]],
+        )
+    elif rows:
         audited = {one.claim: one.verdict for one in verdicts}
         titles = {one.collection: one.title for one in evidence}
         mark = " (SYNTHETIC collections)" if _is_synthetic(evidence) else ""
@@ -236,7 +319,7 @@ def write_markdown(
             ],
         )  # fmt: skip
     rows = [row for row in artefacts.rows("audit/findings.tsv") if row["severity"] != "note"]
-    if rows:
+    if rows and not only_own:
         lines += ["", "## Impossible or implausible without any data", ""]
         lines += _lines(
             ("severity", "test", "finding", "smallest repair"),

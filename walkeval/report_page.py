@@ -132,7 +132,16 @@ body > footer { margin-top: 3rem; padding-bottom: 2rem; color: var(--quiet); fon
 }
 """
 
-SCRIPT = """
+_PRINTING = """  let closed = [];
+  addEventListener('beforeprint', () => {
+    closed = [...document.querySelectorAll('details:not([open])')];
+    for (const one of closed) one.open = true;
+  });
+  addEventListener('afterprint', () => { for (const one of closed) one.open = false; });
+})();
+"""
+SCRIPT = (
+    """
 (() => {
   'use strict';
   const form = document.getElementById('filter'), shown = document.getElementById('shown');
@@ -165,22 +174,19 @@ SCRIPT = """
     apply();
   });
   apply();
-  let closed = [];
-  addEventListener('beforeprint', () => {
-    closed = [...document.querySelectorAll('details:not([open])')];
-    for (const one of closed) one.open = true;
-  });
-  addEventListener('afterprint', () => { for (const one of closed) one.open = false; });
-})();
 """
+    + _PRINTING
+)
+"""What a page with a table of verdicts does."""
+SCRIPT_WITHOUT_VERDICTS = f"\n(() => {{\n  'use strict';\n{_PRINTING}"
 
 _READINGS = re.compile(r"[-+]?[\d.]+[%/\d]*(\|[-+]?[\d.]+[%/\d]*)+")
 _LONG_NUMBER = re.compile(r"(?<![\d.])-?\d+\.\d{7,}(?![\d.])(?!e)")
 
 
-def policy() -> str:
+def policy(script: str = SCRIPT) -> str:
     """The page's own rule for browsers: no file is loaded, and no script runs but the page's own."""
-    digest = base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     own = f"style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
     return f"default-src 'none'; {own}; base-uri 'none'; form-action 'none'"
 

@@ -109,12 +109,13 @@ def counts_by_paper(verdicts: Sequence[Verdict]) -> dict[str, dict[str, int]]:
 
 
 def in_words(counts: Mapping[str, int]) -> str:
-    """Counts as a list in words.
+    """Counts of verdicts or of severities as a list in words.
 
-    >>> in_words({"reproduced": 2, "differs": 0, "impossible": 1})
-    '2 reproduced, 1 impossible'
+    >>> in_words({"reproduced": 2, "differs": 0, "impossible": 1}), in_words({"impossible": 2, "note": 2})
+    ('2 reproduced, 1 impossible', '2 impossible, 2 notes')
     """
-    return ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+    words = {one: "notes" if one == "note" and count > 1 else one for one, count in counts.items()}
+    return ", ".join(f"{count} {words[one]}" for one, count in counts.items() if count)
 
 
 def in_page_order(verdicts: Iterable[Verdict], papers: Iterable[str]) -> list[Verdict]:
@@ -131,6 +132,168 @@ def file_link(name: str, text: str = "") -> str:
 def _key(name: str) -> str:
     """A name as an id of HTML."""
     return re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-") or "x"
+
+
+# --- own collections ---
+
+OWN_FILES = {
+    "sigir2014-markov-precision": {
+        "table1": "the collections: topics, runs, relevant documents",
+        "table2": "tau between AP and the other measures of SIGIR 2014, with intervals over topics",
+        "table3": "tau between the models of Markov Precision and these measures",
+        "heatmaps": "tau between all measures",
+        "pair-changes-summary": "how many pairs of systems change place between AP and each model",
+        "pair-changes": "the clearest of these pairs",
+        "figure3": "means as judgements are taken away",
+        "figure4": "the order of systems as judgements are taken away",
+        "figure4-all": "the same for all measures",
+        "clicks-backward": "how often users of the click logs go back",
+        "clicks-transitions": "from which rank to which they go",
+    },
+    "sigir1988-search-length": {
+        "ties": "what equal scores do to the expected search length",
+        "taus": "tau between the expected search length and other measures",
+        "ties-by-wanted": "the same by the number of documents wanted",
+    },
+}
+"""What the folders of the papers have about the collections of any edition, by the stems of files, in words."""
+_COLUMNS_BEFORE_MEASURES = ("collection", "place", "system")
+
+
+def is_own(one: Evidence) -> bool:
+    """Whether a collection is somebody's own: it has runs, nothing of it is a source of the registry or missing there.
+
+    >>> is_own(Evidence("mine", "Mine", "real", "q", "own file", {"a": "a"}))
+    True
+    """
+    return one.kind == "real" and bool(one.runs and one.dataset) and not one.sources and not one.missing
+
+
+def concerns(claim: str, collections: Iterable[str]) -> bool:
+    """Whether a claim is about one of these collections, or of a paper that somebody added.
+
+    >>> concerns("sigir2014/table2/trec08/bpref", ["mine"]), concerns("mine2025/table1/best", ["mine"])
+    (False, True)
+    """
+    return paper_of(claim) not in PAPERS or any(part in collections for part in claim.split("/")[1:])
+
+
+def own_files(artefacts: Artefacts) -> Artefacts:
+    """Of the folders of the papers what is about the edition's collections and not empty; everything else as it is."""
+
+    def kept(name: str) -> bool:
+        folder = _parent(name).partition("/")[0]
+        if folder.partition("-")[0] not in PAPERS:
+            return folder != "audit"
+        stem = PurePosixPath(name).stem
+        return stem in OWN_FILES.get(_parent(name), {}) and bool(artefacts.rows(f"{folder}/{stem}.tsv"))
+
+    return Artefacts(artefacts.folder, frozenset(filter(kept, artefacts.names)))
+
+
+def extent(artefacts: Artefacts, own: Sequence[Evidence], measures: int) -> str:
+    """How much there is, in words."""
+    topics = [
+        int(float(row["value"]))
+        for row in artefacts.rows("sigir2014-markov-precision/table1.tsv")
+        if row["feature"] == "topics" and row["collection"] in {one.collection for one in own}
+    ]
+    counted = [(len(own), "collection"), (sum(len(one.runs) for one in own), "system"), (sum(topics), "topic")]
+    told = [f"{count} {word}{'' if count == 1 else 's'}" for count, word in (*counted, (measures, "measure")) if count]
+    return ", ".join(told)
+
+
+def rankings(artefacts: Artefacts) -> dict[str, list[dict[str, str]]]:
+    """The systems of each collection, the best first."""
+    found: dict[str, list[dict[str, str]]] = {}
+    for row in artefacts.rows("systems.tsv"):
+        found.setdefault(row["collection"], []).append(row)
+    return found
+
+
+def systems(artefacts: Artefacts, own: Sequence[Evidence]) -> str:
+    """What the owner of runs looks for: the collections, the ranking of systems, and where everything is."""
+    body = [_collections(artefacts, own)]
+    titles = {one.collection: one.title for one in own}
+    for collection, rows in rankings(artefacts).items():
+        body.append(_ranking(titles.get(collection, collection), rows))
+    shown = own_files(artefacts)
+    links = [
+        f"<li>{', '.join(map(file_link, names))}: {escape(words)}</li>"
+        for folder, stems in OWN_FILES.items()
+        for stem, words in stems.items()
+        if (names := [one for suffix in ("tsv", "svg", "pdf") if (one := f"{folder}/{stem}.{suffix}") in shown.names])
+    ]
+    if links:
+        body.append(f"<h3>Where everything is</h3>\n<ul>{''.join(links)}</ul>")
+    return "\n".join(body)
+
+
+def _collections(artefacts: Artefacts, own: Sequence[Evidence]) -> str:
+    features: dict[tuple[str, str], str] = {
+        (row["collection"], row["feature"]): parts.shorten(row["value"])
+        for row in artefacts.rows("sigir2014-markov-precision/table1.tsv")
+    }
+    names = ("topics", "min_relevant", "mean_relevant", "max_relevant")
+    rows = []
+    for one in own:
+        ledger = f"ledgers/{one.collection}.tsv"
+        odd = file_link(ledger) if ledger in artefacts.names else ""
+        rows.append(
+            [
+                f'<th scope="row">{escape(one.title)}</th>',
+                cell(len(one.runs), "number", "systems"),
+                *(cell(features.get((one.collection, name), ""), "number", name.replace("_", " ")) for name in names),
+                f'<td data-as="what was odd">{odd}</td>',
+            ]
+        )
+    heads = ["collection", "systems", *(name.replace("_", " ") for name in names), "what was odd"]
+    return parts.table("Collections", heads, rows, style="reflow")
+
+
+def _ranking(title: str, rows: Sequence[Mapping[str, str]]) -> str:
+    from walkeval.papers.sigir2014_figures import short_names
+
+    measures = [one for one in rows[0] if one not in _COLUMNS_BEFORE_MEASURES]
+    short = short_names(measures)
+    lines = [
+        [
+            f'<td class="number">{escape(row["place"])}</td>',
+            f'<th scope="row">{escape(row["system"])}</th>',
+            *(f'<td class="number">{float(row[measure]):.4f}</td>' for measure in measures),
+        ]
+        for row in rows
+    ]
+    words = f"Systems of {title} by {short[measures[0]]}: means over topics."
+    return parts.table(words, ["place", "system", *short.values()], lines, sources=file_link("systems.tsv"))
+
+
+def own_papers(artefacts: Artefacts, own: Sequence[Evidence], audited: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    """A section for each question that the papers ask of any runs, and for each folder of no paper."""
+    headings = {
+        "sigir2014-markov-precision": ("measures", "Measures compared"),
+        "sigir1988-search-length": ("ties", "Ties"),
+    }
+    shown = own_files(artefacts)
+    folders = {_parent(one) for one in shown.names if one.endswith((".html", ".svg", "README.md"))} - {"report", "."}
+    result = []
+    for folder in (*(one for one in headings if one in folders), *sorted(folders - headings.keys())):
+        name, heading = headings.get(folder, (f"folder-{_key(folder)}", folder))
+        paper = folder.partition("-")[0]
+        asked = f"<p>As asked in {escape(paper_citation(paper))}.</p>" if paper_citation(paper) else ""
+        result.append((name, heading, asked + _folder(shown, folder, own, audited)))
+    return result
+
+
+def aside(artefacts: Artefacts) -> str:
+    """Where the audit of the papers is, on a page that is about something else."""
+    if "audit/verdicts.tsv" not in artefacts.names:
+        return ""
+    return (
+        "<p>Nothing here is compared with a paper. What the papers say is audited without these runs: "
+        f"{file_link('audit/verdicts.tsv')} has a verdict for each of their claims, as far as it needs no data, and "
+        "<code>./run paper</code> checks the rest on public data.</p>"
+    )
 
 
 def glance(counts: Mapping[str, Mapping[str, int]]) -> str:
@@ -230,8 +393,8 @@ def _folder(artefacts: Artefacts, folder: str, evidence: Sequence[Evidence], aud
     own = [one for one in files if one.removesuffix(".html") in GRIDS]
     others = [one for one in files if one not in own]
     others.sort(key=lambda one: 'class="verdict-' not in artefacts.text(one))
-    tables = [_table(artefacts, one, evidence, audited) for one in (*own, *others)]
-    figures = [_figure(artefacts, one) for one in artefacts.inside(folder, ".svg")]
+    tables = [_table(artefacts, one, evidence, audited) for one in (*own, *others) if not _is_empty(artefacts, one)]
+    figures = [_figure(artefacts, one) for one in artefacts.inside(folder, ".svg") if not _is_empty(artefacts, one)]
     body = []
     readme = artefacts.text(f"{folder}/README.md")
     if readme:
@@ -243,6 +406,12 @@ def _folder(artefacts: Artefacts, folder: str, evidence: Sequence[Evidence], aud
     every = "".join(f"<li>{file_link(one)}</li>" for one in artefacts.inside(folder))
     folded = _folded("All files of this folder", f"<ul>{every}</ul>")
     return "\n".join([*body, f'<div class="files">{folded}</div>'])
+
+
+def _is_empty(artefacts: Artefacts, name: str) -> bool:
+    """Whether the numbers beside a table or a figure are none, so that it has nothing to show."""
+    source = f"{name.rpartition('.')[0]}.tsv"
+    return source in artefacts.names and not artefacts.rows(source)
 
 
 def _notes(artefacts: Artefacts, folder: str, text: str, level: int = 4) -> str:
@@ -439,7 +608,7 @@ def findings(artefacts: Artefacts) -> str:
     grave = [line(row) for row in rows if row["severity"] != "note"]
     notes = [line(row) for row in rows if row["severity"] == "note"]
     found = Counter(row["severity"] for row in rows)
-    told = ", ".join(f"{found[severity]} {severity}" for severity in SEVERITIES if found[severity])
+    told = in_words({severity: found[severity] for severity in SEVERITIES})
     body = [
         "<p>The printed correlations are examined for what no data could give: no run is needed for this. "
         f"{escape(f'Found: {told}.' if told else 'Nothing was found.')}</p>"

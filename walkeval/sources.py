@@ -22,11 +22,11 @@ import time
 import urllib.error
 import urllib.request
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 from urllib.parse import urlsplit
 
 from walkeval.errors import InputError, SourceError
@@ -166,6 +166,39 @@ def read_registry(path: str | os.PathLike[str]) -> dict[str, Source]:
 def cached_path(source: Source, data: str | os.PathLike[str]) -> Path:
     """Where the checked file of a source lies once it has been fetched (it need not exist)."""
     return Path(data, "sources") / source.relative
+
+
+def mirror_folder(configuration: Mapping[str, Any]) -> str | None:
+    """A folder that stands for the network: from an edition, or from the environment."""
+    return configuration["mirror"] or os.environ.get("WALKEVAL_MIRROR") or None
+
+
+def note_offers(
+    path: str | os.PathLike[str],
+    sources: Iterable[Source],
+    data: str | os.PathLike[str],
+    mirror: str | os.PathLike[str] | None,
+) -> None:
+    """Add to a list the sources that a mirror has and the cache lacks. Written only where one was not listed before.
+
+    So the file changes when there is something new to fetch, and not when a mirror is moved, emptied or left out after
+    its files were taken.
+    """
+    place = Path(path)
+    noted = place.read_text(encoding="utf-8").split() if place.exists() else []
+    offers = [one.id for one in sources if not cached_path(one, data).exists() and _mirrored(one, mirror)]
+    if not place.exists() or set(offers) - set(noted):
+        with atomic_write(place) as file:
+            file.write("".join(f"{one}\n" for one in sorted({*noted, *offers})).encode())
+
+
+def _mirrored(source: Source, mirror: str | os.PathLike[str] | None) -> list[tuple[Path, bool]]:
+    """The files of a mirror that may be a source, and whether each is gzipped."""
+    if mirror is None:
+        return []
+    plain = Path(mirror) / source.relative
+    found = [(plain, False), (plain.with_name(f"{plain.name}.gz"), True)]
+    return [(path, gzipped) for path, gzipped in found if path.is_file()]
 
 
 def check(path: Path, source: Source) -> str:
@@ -324,16 +357,12 @@ def _fetch_locally(source: Source, folder: Path, mirror: str | os.PathLike[str] 
         pass  # another process set it aside between two looks
     except OSError as error:
         raise SourceError(f"{target} cannot be read: {error.strerror}") from None
-    if mirror is not None:
-        plain = Path(mirror) / source.relative
-        for candidate in (plain, plain.with_name(plain.name + ".gz")):
-            if not candidate.is_file():
-                continue
-            trouble = _copy(candidate, candidate != plain, source, target)
-            if not trouble:
-                stamps.add(target, source)
-                return FetchResult(source, "mirrored", target, "; ".join(reasons))
-            reasons.append(trouble)
+    for candidate, gzipped in _mirrored(source, mirror):
+        trouble = _copy(candidate, gzipped, source, target)
+        if not trouble:
+            stamps.add(target, source)
+            return FetchResult(source, "mirrored", target, "; ".join(reasons))
+        reasons.append(trouble)
     return FetchResult(source, "rejected" if reasons else "missing", None, "; ".join(reasons))
 
 

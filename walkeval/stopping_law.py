@@ -15,24 +15,22 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import solve_banded
 
 from walkeval.errors import ParameterError
-from walkeval.measures.stopping_time import (
-    BrowsingModel,
+from walkeval.measures.stopping_time import BrowsingModel, check_gains
+from walkeval.seeds import generator
+from walkeval.stopping_walk import (
+    STOP,
     Effort,
     Floats,
     Loss,
     Transitions,
-    check_gains,
     check_loss,
     effort_values,
     forward_law,
     gained,
-    is_forward,
     longest_steps,
     tail_steps,
     utility_of_visit,
-    with_endless,
 )
-from walkeval.seeds import generator
 
 _SAME = 1e-11  # Values nearer than this (relative to 1 and to themselves) are one value.
 _MOST_STEPS = 1_000_000
@@ -153,8 +151,8 @@ def steps_law(model: BrowsingModel, gains: ArrayLike, tail: float = 1e-15) -> La
     [0.5, 0.25, 0.25]
     """
     transitions = model.transitions(gains)
-    if is_forward(transitions):
-        law, steps = with_endless(*forward_law(transitions))
+    if transitions.is_forward:
+        law, steps = forward_law(transitions)
         return Law.of(steps, law)
     limit = _steps_limit(transitions, tail)
     if limit > _MOST_STEPS:
@@ -182,7 +180,7 @@ def _steps_limit(transitions: Transitions, tail: float) -> float:
 
 def _with_beyond(transitions: Transitions) -> list[Floats]:
     """The probabilities with one row more, for all ranks after the list's end."""
-    beyond = transitions.beyond or (0.0, 0.0, 1.0)
+    beyond = transitions.beyond or STOP
     return [np.append(inside, outside) for inside, outside in zip(transitions[:3], beyond, strict=True)]
 
 
@@ -222,8 +220,8 @@ def moments(model: BrowsingModel, gains: ArrayLike, loss: Loss = 0.0) -> Moments
     """
     gains, loss = check_gains(gains), check_loss(loss)
     transitions = model.transitions(gains)
-    if is_forward(transitions):
-        law, steps = with_endless(*forward_law(transitions))
+    if transitions.is_forward:
+        law, steps = forward_law(transitions)
         total = gained(gains, loss, len(law))
         mean_steps, mean_utility = float(law @ steps), float(law @ total)
         variance_steps = float(law @ (steps - mean_steps) ** 2) if np.isfinite(mean_steps) else np.inf
@@ -320,8 +318,8 @@ def precision_law(
     if not 0 < confidence < 1:
         raise ParameterError(f"confidence must lie between 0 and 1; got {confidence!r}")
     transitions = model.transitions(gains)
-    if is_forward(transitions):
-        law, steps = with_endless(*forward_law(transitions))
+    if transitions.is_forward:
+        law, steps = forward_law(transitions)
         return Law.of(gained(gains, loss, len(law)) / effort_values(effort, steps), law)
     band = float(np.sqrt(np.log(2 / (1 - confidence)) / (2 * users)))
     followed = _follow(transitions, gains, loss, effort, tail, states, band)
@@ -465,7 +463,7 @@ def simulate(
     else:
         raise ParameterError(f"seed must be a name or a whole number, at least 0; got {seed!r}")
     transitions = model.transitions(gains)
-    mean = 0.0 if is_forward(transitions) else longest_steps(transitions)
+    mean = 0.0 if transitions.is_forward else longest_steps(transitions)
     if mean > 1e7:
         raise ParameterError(f"users of this model make {mean:.3g} steps on average: too many to simulate")
     users = int(users)
@@ -489,7 +487,7 @@ def _walk(
     endless = forward[-1] == 1.0
     end = len(gains)
     # Forward users never come back, so that only the first visit counts.
-    repeated = loss not in (0.0, "once") and not is_forward(transitions)
+    repeated = loss not in (0.0, "once") and not transitions.is_forward
     worth = np.append(np.zeros(end) if loss == "once" else utility_of_visit(loss, 1, gains) * (gains > 0), 0.0)
     relevant = np.flatnonzero(worth)
     column = np.full(end + 1, len(relevant))  # The last column takes the visits that yield nothing.

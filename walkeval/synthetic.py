@@ -31,11 +31,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 from numpy.typing import NDArray
 
 from walkeval.errors import InputError, ParameterError, UnknownNameError
 from walkeval.seeds import generator
+from walkeval.yaml_files import read_yaml
 
 SCORE_UNITS = 10_000
 """Scores are whole numbers of 1/10000, so that files hold exactly what was generated."""
@@ -163,18 +163,8 @@ def document_name(topic: str, number: int, candidates: int) -> str:
 
 def read_specifications(path: str | Path) -> dict[str, SyntheticSpecification]:
     """Read the specifications of several collections from a YAML file: a mapping from name to parameters."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise InputError(path, "no such file; it should describe synthetic collections") from None
-    except UnicodeDecodeError:
-        raise InputError(path, "not a text file") from None
-    try:
-        content = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        raise InputError(path, "not valid YAML", None if mark is None else mark.line + 1) from None
-    if not isinstance(content, dict) or not all(isinstance(one, dict) for one in content.values()):
+    content = read_yaml(path)
+    if not all(isinstance(one, dict) for one in content.values()):
         raise InputError(path, "must map the name of each collection to its parameters")
     known = [one.name for one in fields(SyntheticSpecification) if one.name != "name"]
     specifications = {}

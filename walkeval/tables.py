@@ -9,10 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from walkeval.audit import number
 from walkeval.claims import write_rows
-from walkeval.correlation import ALL_EQUAL, ONE_SYSTEM, bootstrap_intervals, tau_matrix
+from walkeval.correlation import ALL_EQUAL, ONE_SYSTEM, bootstrap_taus, percentile_intervals, tau_matrix
 from walkeval.errors import InputError
 from walkeval.measures import parse_measure
 from walkeval.scoring import Scores
@@ -30,16 +31,30 @@ NUMBERS = ("tau", "low", "high", "n_runs")
 """Columns of the tables of correlations that hold numbers; all others are text, also where a run is called 007."""
 
 
+def sampled_taus(
+    scores: Scores, name: str, samples: range, variant: str = "b", decimals: int | None = None
+) -> NDArray[np.float64]:
+    """Tau between every two measures of a collection in samples of its topics, for `correlation_table`."""
+    return bootstrap_taus(_direction(scores)[:, None, None] * scores.values, name, samples, variant, decimals)
+
+
 def correlation_table(
-    scores: Scores, name: str, variant: str = "b", decimals: int | None = None, samples: int = 1000
+    scores: Scores,
+    name: str,
+    variant: str = "b",
+    decimals: int | None = None,
+    samples: int = 1000,
+    sampled: Sequence[NDArray[np.float64]] | None = None,
 ) -> pd.DataFrame:
     """Tau between every two measures of a collection, with its bootstrap interval over topics.
 
-    Measures of cost, where less is better, are turned round, so that tau is about which systems are good.
+    Measures of cost, where less is better, are turned round, so that tau is about which systems are good. Samples that
+    were computed elsewhere, as parts of `sampled_taus` in any order, take the place of those that are drawn here.
     """
-    sign = np.array([1.0 if parse_measure(measure).higher_is_better else -1.0 for measure in scores.measures])
-    tau = tau_matrix(sign[:, None] * scores.means(), variant, decimals)
-    low, high = bootstrap_intervals(sign[:, None, None] * scores.values, name, samples, variant, decimals)
+    if sampled is None:
+        sampled = [sampled_taus(scores, name, range(samples), variant, decimals)]
+    tau = tau_matrix(_direction(scores)[:, None] * scores.means(), variant, decimals)
+    low, high = percentile_intervals(sampled, len(scores.measures))
     first, second = np.triu_indices(len(scores.measures), k=1)
     return pd.DataFrame(
         {
@@ -52,6 +67,11 @@ def correlation_table(
             "reason": [_reason(scores, tau[one, two]) for one, two in zip(first, second, strict=True)],
         }
     )
+
+
+def _direction(scores: Scores) -> NDArray[np.float64]:
+    """For each measure 1, or -1 where less is better."""
+    return np.array([1.0 if parse_measure(measure).higher_is_better else -1.0 for measure in scores.measures])
 
 
 def _reason(scores: Scores, tau: float) -> str:

@@ -25,6 +25,7 @@ def run(arguments: Namespace) -> int:
         save_picture(draw_findings(blocks, findings), arguments.plot)
     counts = {severity: sum(one.severity == severity for one in findings) for severity in SEVERITIES}
     cells = sum(len(one.printed) for one in blocks)
-    found = ", ".join(f"{count} {severity}" for severity, count in counts.items())
+    words = {"note": "note" if counts["note"] == 1 else "notes"}
+    found = ", ".join(f"{count} {words.get(severity, severity)}" for severity, count in counts.items())
     say(f"findings in {cells} cells: {found}")
     return 3 if counts["impossible"] or counts["implausible"] else 0

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from walkeval.citations import CITATIONS
-from walkeval.errors import InputError, ParameterError, UnknownNameError
+from walkeval.errors import InputError, ParameterError
 from walkeval.judging import JudgedCollection, judge
 from walkeval.measures import Measure, parse_measure
 from walkeval.trec import Qrels, read_qrels
@@ -110,15 +110,23 @@ def read_judgements(text: str) -> Qrels:
 
 
 def _dataset(identifier: str) -> Qrels:
-    # Ids hold neither dots nor a slash at an end. Merely imported, ir-datasets makes folders: it is not asked in vain.
-    if not re.fullmatch(r"\w[\w-]*(/[\w-]+)*", identifier, re.ASCII):
-        raise InputError(identifier, "cannot be read: No such file or directory")
+    trouble = missing_dataset(identifier)
+    if trouble:
+        raise InputError(identifier, trouble)
     from walkeval.datasets import dataset_judgements
 
-    try:
-        return dataset_judgements(identifier)
-    except UnknownNameError:
-        raise InputError(identifier, "there is no such file, and ir-datasets knows no such id") from None
+    return dataset_judgements(identifier)
+
+
+def missing_dataset(name: str) -> str:
+    """Why a name that no file has is no id of ir-datasets with judgements either; empty if it is one."""
+    # Ids hold neither dots nor a slash at an end. Merely imported, ir-datasets makes folders: it is not asked in vain.
+    if not re.fullmatch(r"\w[\w-]*(/[\w-]+)*", name, re.ASCII):
+        return "cannot be read: No such file or directory"
+    from walkeval.datasets import dataset_trouble
+
+    trouble = dataset_trouble(name)
+    return f"there is no such file, and {trouble}" if trouble else ""
 
 
 def run_name(path: str) -> str:
@@ -264,10 +272,11 @@ def check_picture(path: str | None) -> None:
 
 def save_picture(result: Any, path: str) -> None:
     """Write a `walkeval.figures.Sheet` to one file, in the format that its name says."""
-    from walkeval.figures import save, style
+    from walkeval.figures import fit, save, style
 
     target = Path(path)
     if target.suffix == ".png":
+        fit(result)
         with style():
             result.figure.savefig(target, dpi=200)
         return

@@ -150,7 +150,8 @@ def _dominance(runs: list[str], laws: list[Law]) -> list[tuple[str, str, str, st
 
 def _picture(scores: Scores, tau, laws: list[Law], model: PH):
     from walkeval.figures import (
-        BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, draw_heat_key, draw_heatmap, sheet, style,
+        BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, Look, draw_heat_key, draw_heatmap, draw_key, sheet,
+        style,
     )  # fmt: skip
     from walkeval.papers.sigir2014_figures import PALEST, short_names
 
@@ -162,18 +163,24 @@ def _picture(scores: Scores, tau, laws: list[Law], model: PH):
     colors = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK, GREY)
     shown = "" if len(best) == len(laws) else f", the {len(best)} best runs by its mean"
     caption = (
-        f"Above: Kendall's tau between measures over {len(scores.runs)} runs, in hundredths. Below: the law of "
-        f"{model.name} over topics and users{shown}; lower is better."
+        f"Above: Kendall's tau between measures over {len(scores.runs)} runs, in hundredths, rounded, though "
+        f"never up to ≡, which is the same order. Below: the law of {model.name} over topics and users{shown}; "
+        "lower is better."
     )
     panels = [0.27 * size + 0.6, 2.2] if size > 1 else [2.2]
+    short = short_names(scores.measures)
+    labels = [short[one] for one in scores.measures]
+    # Names stand upright below the heat map.
+    below = 0.3 + 0.075 * max(map(len, labels))
     with style():
-        result = sheet("Runs compared", caption, panels, left=1.7, below=1.1, right=0.3)
+        result = sheet("Runs compared", caption, panels, left=1.7, below=below, right=0.3, foot=0.55 - below)
         if size > 1:
-            short = short_names(scores.measures)
-            draw_heatmap(result.panels[0], matrix, [short[one] for one in scores.measures], PALEST, size <= 20)
+            draw_heatmap(result.panels[0], matrix, labels, PALEST, size <= 20, "rounded")
             if size > 4:
                 draw_heat_key(result.panels[0], PALEST)
-        for one, color in zip(best, colors, strict=False):
-            Distribution(laws[one], "").draw(result.panels[-1], label=scores.runs[one], color=color)
-        result.panels[-1].legend(fontsize=7, frameon=False, loc="upper left")
+        looks = [Look(scores.runs[one], color) for one, color in zip(best, colors, strict=False)]
+        for one, look in zip(best, looks, strict=True):
+            Distribution(laws[one], "").draw(result.panels[-1], color=look.color)
+        # Beside the panel, since laws may go anywhere in it.
+        draw_key(result.panels[-1], looks, inside=False)
     return result

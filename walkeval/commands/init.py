@@ -9,8 +9,10 @@ import re
 from argparse import Namespace
 from pathlib import Path
 
-from walkeval.commands.common import say
+from walkeval.commands.common import missing_dataset, say
 from walkeval.errors import InputError, ParameterError
+
+_QRELS = "my/qrels.txt"
 
 COLLECTION = """\
 # An own collection. Paths are relative to the folder that holds ./run, or absolute.
@@ -56,12 +58,15 @@ def run(arguments: Namespace) -> int:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
         raise ParameterError(f"--name {name}: a name consists of letters, digits, _ and -")
     folder = Path(arguments.directory)
-    is_file = _is_file(folder, arguments.qrels)
+    qrels = _QRELS if arguments.qrels is None else arguments.qrels
+    is_file = arguments.qrels is None or (folder / qrels).exists()
+    if not is_file:
+        _check_dataset(folder, qrels)
     is_pattern = any(one in arguments.runs for one in "*?[")
     collection = COLLECTION.format(
         title=json.dumps(arguments.title or name, ensure_ascii=False),
-        qrels=json.dumps(arguments.qrels if is_file else "my/qrels.txt", ensure_ascii=False),
-        identifier=json.dumps("disks45/nocr/trec8" if is_file else arguments.qrels),
+        qrels=json.dumps(qrels if is_file else _QRELS, ensure_ascii=False),
+        identifier=json.dumps("disks45/nocr/trec8" if is_file else qrels),
         runs=json.dumps("my/runs" if is_pattern else arguments.runs, ensure_ascii=False),
         glob=json.dumps(arguments.runs if is_pattern else "my/runs/*.run", ensure_ascii=False),
         file="" if is_file else "# ",
@@ -81,8 +86,8 @@ def run(arguments: Namespace) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
         say(f"wrote {path}")
-    if is_file and not (folder / arguments.qrels).is_file():
-        say(f"put the judgements at {folder / arguments.qrels}, or change qrels_file")
+    if is_file and not (folder / qrels).is_file():
+        say(f"put the judgements at {folder / qrels}, or change qrels_file")
     if not _runs(folder, arguments.runs, is_pattern):
         say(f"put the runs at {folder / arguments.runs}, or change where they are")
     if (folder / "run").is_file():
@@ -92,9 +97,13 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def _is_file(folder: Path, qrels: str) -> bool:
-    """Whether judgements are meant as a file: one that is there, or a name that no data set has."""
-    return (folder / qrels).exists() or "." in qrels or os.path.isabs(qrels)
+def _check_dataset(folder: Path, qrels: str) -> None:
+    """Refuse judgements that are neither a file nor a data set of ir-datasets, before anything is written."""
+    if os.path.exists(qrels):
+        raise InputError(folder / qrels, f"there is no such file: give the path of {qrels} from {folder}, or in full")
+    trouble = missing_dataset(qrels)
+    if trouble:
+        raise InputError(folder / qrels, trouble)
 
 
 def _runs(folder: Path, runs: str, is_pattern: bool) -> bool:

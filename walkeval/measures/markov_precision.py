@@ -120,10 +120,15 @@ class MP(Measure):
             for rank, one in enumerate(self.holding, start=1):
                 if not (np.isfinite(one) and one > 0):
                     raise ParameterError(f"MP: holding must be finite and above 0; got {one!r} at rank {rank}")
-        self._parts()
+        self.model_parts()
 
-    def _parts(self) -> tuple[str, str, Kernel]:
-        """Connectedness, state space and kernel of this model."""
+    def model_parts(self) -> tuple[str, str, Kernel]:
+        """Connectedness (GL or LO), state space (AD or OR) and kernel that the name of this model stands for.
+
+        >>> connectedness, space, kernel = MP(model="LO_OR_ID").model_parts()
+        >>> connectedness, space, kernel.name
+        ('LO', 'OR', 'ID')
+        """
         parts = self.model.split("_")
         wanted = 2 if self.kernel is not None else 3
         names = KERNELS if self.kernel is None else (self.kernel.name,)
@@ -139,7 +144,7 @@ class MP(Measure):
 
     def weights(self, lists: RankedLists) -> NDArray[np.float64]:
         """The long-run weight of each relevant document, up to a factor per list."""
-        connectedness, space, kernel = self._parts()
+        connectedness, space, kernel = self.model_parts()
         found = lists.relevant
         table = kernel.table(int(lists.length.max(initial=1)))
         if space == "AD":
@@ -165,7 +170,7 @@ class MP(Measure):
 
     def fixed_weights(self, lists: RankedLists) -> NDArray[np.float64] | None:
         """The weights, up to a factor per list, if they do not depend on which others are relevant; else None."""
-        connectedness, space, kernel = self._parts()
+        connectedness, space, kernel = self.model_parts()
         if space == "AD":
             return self.weights(lists)
         if connectedness == "GL" and kernel is CONSTANT:

@@ -47,6 +47,8 @@ OTHER_PANEL = ("GL_AD_ID", "LO_OR_ID")
 
 CURVE_COLUMNS = ["collection", "data", "measure", "rate", "value", "low", "high", "replicates"]
 LARGEST_CHANGES = 20
+_LONGEST_NAME = 28
+"""Letters of a measure's name for which a panel of half the width has room."""
 PALEST = 60
 """Hundredths of tau below which cells of a heat map are all alike, so that high values can be told apart."""
 
@@ -112,7 +114,7 @@ def transition_matrix(model: MP, length: int, relevant: Sequence[int]) -> tuple[
     >>> ranks, matrix.round(2).tolist()
     ([1, 3, 4], [[0.0, 1.0, 0.0], [0.4, 0.0, 0.6], [0.0, 1.0, 0.0]])
     """
-    connectedness, space, kernel = model._parts()
+    connectedness, space, kernel = model.model_parts()
     ranks = list(range(1, length + 1)) if space == "AD" else list(relevant)
     weight = kernel.table(length)[np.abs(np.subtract.outer(ranks, ranks))]
     if connectedness == "LO":
@@ -340,10 +342,12 @@ def _all_curves(heading: str, caption: str, table: pd.DataFrame, drawn: Sequence
     finite = table[["value", "low"]].to_numpy(dtype=np.float64)
     lowest = float(np.nanmin(finite)) if np.isfinite(finite).any() else 0.0
     ticks = sorted(table["rate"].unique())
-    # One collection: two families side by side. More: a row for each family, a column for each collection.
+    # One collection: two families side by side, if their names have room. More: a row for each family, a column for
+    # each collection.
     alone = len(drawn) == 1
-    columns = 2 if alone else len(drawn)
-    rows = -(-len(groups) // 2) if alone else len(groups)
+    longest = max(map(len, names.values()), default=0)
+    columns = len(drawn) if not alone else 1 if len(groups) == 1 or longest > _LONGEST_NAME else 2
+    rows = -(-len(groups) // columns) if alone else len(groups)
     result = sheet(
         heading, caption, [1.6 if alone else 1.35] * rows, columns=columns, left=0.58, below=0.3, foot=0.2,
         width=5.4 if alone else min(7.2, 2.6 + 1.15 * columns), right=0.15 if alone else 1.4,
@@ -422,14 +426,21 @@ def seriation(matrix: NDArray[np.float64]) -> list[int]:
 
 
 def write_heatmaps(
-    folder: str | PathLike[str], evidence: Sequence[Evidence], correlations: Mapping[str, pd.DataFrame]
+    folder: str | PathLike[str],
+    evidence: Sequence[Evidence],
+    correlations: Mapping[str, pd.DataFrame],
+    printing: str = "truncated",
 ) -> None:
-    """The correlations of all measures of the edition, one panel for each collection with runs, all in one order."""
+    """The correlations of all measures of the edition, one panel for each collection with runs, all in one order.
+
+    ``printing`` is how tau is shown in hundredths: rounded or truncated.
+    """
     folder = Path(folder)
     drawn = [one for one in evidence if one.runs]
     heading = "Kendall's τ between all measures"
+    rest = "the rest cut off; ≡ is" if printing == "truncated" else "rounded, though never up to ≡, which is"
     caption = (
-        "Each cell is the τ of two measures over all systems of a collection, in hundredths, the rest cut off; ≡ is "
+        f"Each cell is the τ of two measures over all systems of a collection, in hundredths, {rest} "
         "the same order. Measures that order systems alike stand side by side, by the mean over the panels, in the "
         f"same order in each. Names such as GL_AD_ID are models of MP.{absent(evidence)}"
     )
@@ -461,7 +472,7 @@ def write_heatmaps(
         for axes, one in zip(result.panels, drawn, strict=True):
             matrix = matrices[one.collection][np.ix_(order, order)]
             # Two digits of 8 points need 11 points.
-            draw_heatmap(axes, matrix, labels, PALEST, print_values=side * 72 / len(labels) >= 11)
+            draw_heatmap(axes, matrix, labels, PALEST, side * 72 / len(labels) >= 11, printing)
             axes.set_title(f"{one.title}: {len(one.runs)} systems", x=0.0)
             if side > 3:
                 draw_heat_key(axes, PALEST)

@@ -26,6 +26,7 @@ else:
     rule fetch_clicks:
         input:
             registry="config/sources.tsv",
+            offers=offers_of_the_mirror(),
             by_hand=click_log_by_hand,
         output:
             evidence=expand(work("clicks/{click_log}.json"), click_log=click_logs()),
@@ -38,7 +39,6 @@ else:
         params:
             click_logs=click_logs(),
             data=data_folder,
-            mirror=mirror(),
             network=config["network"],
             published=f"{config['results']}/{config['edition']}/sigir2014-markov-precision/clicks-ledger.tsv",
             edition=config["edition"],
@@ -58,7 +58,7 @@ rule summarize_clicks:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1000,
+        mem_mb=growing(1000),
     script:
         "../../scripts/summarize_clicks.py"
 

@@ -7,6 +7,7 @@ from walkeval.configuration import check, read_words
 from walkeval.datasets import read_collection
 from walkeval.gathering import own_files
 from walkeval.publishing import is_published
+from walkeval.sources import mirror_folder, note_offers, read_registry
 
 ROOT = Path(workflow.basedir)
 SCHEMA = json.loads((ROOT / "workflow" / "schemas" / "config.schema.json").read_text())
@@ -31,9 +32,14 @@ def benchmark_of(name):
     return work(f"benchmarks/{name}.tsv")
 
 
-def shards():
-    """Replicates are scored in shards, so that a job takes minutes whatever their number."""
-    return range(-(-config["replicates"] // config["shard"]))
+def shards(number, size):
+    """Replicates and samples are computed in shards, so that a job takes minutes whatever their number."""
+    return range(-(-config[number] // config[size]))
+
+
+def growing(megabytes):
+    """The memory of a job: as much again at every attempt, since a job that was killed may have had too little."""
+    return lambda wildcards, attempt: megabytes * attempt
 
 
 def of_collections(path):
@@ -45,11 +51,14 @@ def of_trec08(path):
     return [work(path)] if "trec08" in config["collections"] else []
 
 
-def mirror():
-    """A folder that stands for the network: from the config, or from the environment."""
-    import os
+def offers_of_the_mirror():
+    """A file that changes when the mirror has sources that are not here yet, so that the work starts again.
 
-    return config["mirror"] or os.environ.get("WALKEVAL_MIRROR") or None
+    The folder of the mirror itself is no parameter of any rule: it may move, or go, once its files are here.
+    """
+    registry = read_registry(ROOT / "config" / "sources.tsv")
+    note_offers(work("offers.txt"), registry.values(), config["data"], mirror_folder(config))
+    return work("offers.txt")
 
 
 def runs_by_hand(wildcards):
@@ -89,6 +98,7 @@ def artefacts():
     return [
         artefact("evidence.tsv"),
         *ledgers,
+        *system_artefacts(),
         *tables,
         *figure_artefacts(),
         *click_artefacts(),
@@ -101,6 +111,18 @@ def artefacts():
         *examination_artefacts(),
         artefact("audit/verdicts.tsv"),
     ]
+
+
+def own_collections():
+    """The collections of this edition that are somebody's own."""
+    described = {name: ROOT / "config" / "collections" / f"{name}.yaml" for name in config["collections"]}
+    real = config["kind"] == "real"
+    return [name for name, path in described.items() if real and path.exists() and read_collection(path).is_own]
+
+
+def system_artefacts():
+    """The ranking of systems, if there are systems of one's own."""
+    return [artefact("systems.tsv")] if own_collections() else []
 
 
 def examination_artefacts():

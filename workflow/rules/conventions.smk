@@ -19,7 +19,7 @@ if searches_conventions():
         conda:
             "../../environment.yml"
         resources:
-            mem_mb=1500,
+            mem_mb=growing(1500),
         params:
             searched="trec08",
         script:
@@ -40,7 +40,7 @@ if searches_conventions():
         conda:
             "../../environment.yml"
         resources:
-            mem_mb=1500,
+            mem_mb=growing(1500),
         params:
             searched="trec08",
             order=config["order"],

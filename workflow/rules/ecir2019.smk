@@ -25,6 +25,7 @@ else:
     rule fetch_sessions:
         input:
             registry="config/sources.tsv",
+            offers=offers_of_the_mirror(),
         output:
             evidence=work("sessions/evidence.json"),
         log:
@@ -35,7 +36,6 @@ else:
             "../../environment.yml"
         params:
             data=data_folder,
-            mirror=mirror(),
             network=config["network"],
             published=f"{config['results']}/{config['edition']}/ecir2019-session/sessions.tsv",
             edition=config["edition"],
@@ -57,7 +57,7 @@ rule reproduce_ecir2019:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1000,
+        mem_mb=growing(1000),
     params:
         folder=lambda wildcards, output: str(Path(output.artefacts[0]).parent),
     script:

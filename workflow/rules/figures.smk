@@ -20,7 +20,11 @@ rule plot_sigir2014_pools:
     input:
         evidence=of_collections("collections/{collection}/evidence.json"),
         scores=of_collections("scores/{collection}.npz"),
-        pools=expand(work("pools/{collection}/{shard}.npz"), collection=config["collections"], shard=shards()),
+        pools=expand(
+            work("pools/{collection}/{shard}.npz"),
+            collection=config["collections"],
+            shard=shards("replicates", "shard"),
+        ),
     output:
         figures=report(
             figures_of("figure3", "figure4", "figure4-all"), caption="../report/figures.rst", category="SIGIR 2014"
@@ -33,7 +37,7 @@ rule plot_sigir2014_pools:
         "../../environment.yml"
     params:
         folder=lambda wildcards, output: str(Path(output.figures[0]).parent),
-        shards=len(shards()),
+        shards=len(shards("replicates", "shard")),
     script:
         "../../scripts/plot_sigir2014_pools.py"
 
@@ -60,5 +64,6 @@ rule plot_correlations:
         folder=lambda wildcards, output: str(Path(output.changes).parent),
         tau=config["tau"],
         rounding=config["rounding"],
+        printing=config["printing"],
     script:
         "../../scripts/plot_correlations.py"

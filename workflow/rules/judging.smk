@@ -14,7 +14,7 @@ rule judge_collection:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1000,
+        mem_mb=growing(1000),
     params:
         order=config["order"],
     script:

@@ -13,7 +13,7 @@ rule score_collection:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1000,
+        mem_mb=growing(1000),
     params:
         measures=config["measures"],
         min_grade=config["min_grade"],
@@ -35,23 +35,49 @@ rule score_pools:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1500,
+        mem_mb=growing(1500),
     params:
         measures=config["measures"],
         min_grade=config["min_grade"],
         graded=config["graded"],
         rates=config["pool_rates"],
         replicates=config["replicates"],
-        shard=config["shard"],
+        shards=len(shards("replicates", "shard")),
         tau=config["tau"],
         rounding=config["rounding"],
     script:
         "../../scripts/score_pools.py"
 
 
+rule sample_topics:
+    input:
+        scores=work("scores/{collection}.npz"),
+    output:
+        taus=work("samples/{collection}/{shard}.npy"),
+    log:
+        log_of("sample_topics/{collection}-{shard}"),
+    benchmark:
+        benchmark_of("sample_topics/{collection}-{shard}")
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=growing(1000),
+    params:
+        samples=config["bootstrap"],
+        shards=len(shards("bootstrap", "bootstrap_shard")),
+        tau=config["tau"],
+        rounding=config["rounding"],
+    script:
+        "../../scripts/sample_topics.py"
+
+
 rule correlate_measures:
     input:
         scores=work("scores/{collection}.npz"),
+        sampled=expand(
+            work("samples/{{collection}}/{shard}.npy"),
+            shard=shards("bootstrap", "bootstrap_shard"),
+        ),
     output:
         correlations=work("correlations/{collection}.tsv"),
     log:
@@ -61,10 +87,9 @@ rule correlate_measures:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1000,
+        mem_mb=growing(1000),
     params:
         tau=config["tau"],
         rounding=config["rounding"],
-        bootstrap=config["bootstrap"],
     script:
         "../../scripts/correlate_measures.py"

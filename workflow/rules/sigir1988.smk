@@ -15,7 +15,7 @@ rule reproduce_sigir1988:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1500,
+        mem_mb=growing(1500),
     params:
         folder=lambda wildcards, output: str(Path(output.artefacts[0]).parent),
         collections=config["collections"],

@@ -16,7 +16,7 @@ if config["kind"] == "synthetic":
         conda:
             "../../environment.yml"
         resources:
-            mem_mb=1500,
+            mem_mb=growing(1500),
         script:
             "../../scripts/generate_collection.py"
 
@@ -29,6 +29,7 @@ else:
     rule fetch_sources:
         input:
             registry="config/sources.tsv",
+            offers=offers_of_the_mirror(),
             collections=expand("config/collections/{collection}.yaml", collection=config["collections"]),
         output:
             evidence=of_collections("collections/{collection}/evidence.json"),
@@ -42,7 +43,6 @@ else:
             collections=config["collections"],
             runs=runs_by_hand,
             data=data_folder,
-            mirror=mirror(),
             network=config["network"],
             published=f"{config['results']}/{config['edition']}/provenance.json",
             edition=config["edition"],
