@@ -1,0 +1,1 @@
+"""A Slurm cluster of several nodes on one machine, for tests."""
