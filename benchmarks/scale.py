@@ -29,6 +29,7 @@ PRICE = 0.05
 SYSTEMS, TOPICS, DEPTH = 100_000, 10_000, 1_000
 REPLICATES, RATES, SAMPLES = 1_000, 5, 1_000
 RUNS_PER_JOB = 100
+PATIENCE_HOURS = 24
 TERMS = {
     "runs": "runs",
     "lines": "lines of all runs",
@@ -38,9 +39,8 @@ TERMS = {
     "judged": "judged documents in lists",
     "judged at a time": "judged documents in lists, up to those of a block",
     "pairs": "pairs of systems",
+    "pairs at a time": "pairs of systems, up to those of a block",
 }
-EXACT_PAIRS = 2**24
-"""Pairs up to which the sums of `walkeval.correlation.tau_matrix` are exact: they are 32-bit floats."""
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,7 @@ def _world(tables: Tables) -> str:
         ["judged documents (4 bytes each) and ties (1 bit a line)", (4 * sizes["judged"] + sizes["lines"] / 8) / 1e12],
         [f"scores of {MEASURES} measures by topic", sizes["lists"] * MEASURES * SCORE_BYTES / 1e12],
         [f"memory of one job of {RUNS_PER_JOB} runs", run_memory * 2**20 / 1e12],
-        ["signs of all pairs of systems, as tau is computed today",
+        ["signs of pairs of systems, in blocks, while tau is computed",
          scaling.predict(tables.laws, "correlate", "memory", sizes) * 2**20 / 1e12],
     ]  # fmt: skip
     return table(head, rows) + "\n\n" + table(["what has to be held", "TB"], volumes)
@@ -240,11 +240,12 @@ def limits(tables: Tables) -> list[tuple[float, str, str]]:
             scaling.predict(tables.laws, stage, "memory", sizes_of(tables, systems, TOPICS, DEPTH)) / 1024 / NODE_GB
         )
 
+    def tau_hours(systems: float) -> float:
+        return scaling.predict(tables.laws, "correlate", "time", sizes_of(tables, systems, TOPICS, DEPTH)) / 3600
+
     found = [
-        (most(lambda systems: systems * (systems - 1) / 2 / EXACT_PAIRS), "tau of many measures at once",
-         f"sums of signs are 32-bit floats, exact up to {EXACT_PAIRS:,} pairs of systems; whatever the topics"),
-        (most(memory("correlate")), "tau of many measures at once",
-         f"the signs of all pairs of systems fill {NODE_GB} GB; whatever the topics"),
+        (most(lambda systems: tau_hours(systems) / PATIENCE_HOURS), f"tau of {MEASURES} measures",
+         f"one core takes more than {PATIENCE_HOURS} hours for all pairs of systems; whatever the topics"),
         (most(memory("judge")), "judging in one job", f"the judged runs fill {NODE_GB} GB"),
         (most(memory("score")), "scoring in one job", f"lists and scores fill {NODE_GB} GB"),
     ]  # fmt: skip

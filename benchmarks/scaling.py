@@ -24,6 +24,7 @@ from scipy.optimize import nnls
 
 from benchmarks.files import Files, stand_in
 from walkeval.clicks import write_synthetic_log
+from walkeval.correlation import SIGNS
 from walkeval.judging import judge
 from walkeval.papers.sigir2014 import measures
 from walkeval.scoring import BLOCK, score_collection
@@ -55,7 +56,7 @@ TIME_TERMS = {
 MEMORY_TERMS = {
     "judge": ("lines per run", "lines", "judgements", "judged"),
     "score": ("lines per run", "lists", "judged", "judged at a time"),
-    "correlate": ("pairs",),
+    "correlate": ("one", "pairs at a time"),
 }
 """What a stage's cost is a sum over: so much for each line, for each list, and so on."""
 
@@ -79,7 +80,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Plan:
-    """All sizes. The largest are bounded by time and disk; correlations by memory, which grows with the square."""
+    """All sizes. The largest are bounded by time and disk; correlations by time, which grows with the square."""
 
     axes: tuple[Axis, ...] = (
         Axis("runs", (10, 30, 100, 300, 1000, 3000), fitted_from=100, topics=10),
@@ -92,7 +93,7 @@ class Plan:
     """Relevant documents of a topic: fewest, mean and most."""
     files: int = 8
     """Different files among the runs."""
-    most_correlated: int = 1000
+    most_correlated: int = 3000
     """Systems up to which all pairs are compared."""
     replicates: tuple[int, ...] = (5, 20, 80)
     replicate_rates: tuple[int, ...] = (50,)
@@ -280,6 +281,8 @@ def _terms(points: pd.DataFrame, names: Sequence[str]) -> NDArray[np.float64]:
             columns.append((points["lines"] / points["runs"]).to_numpy(float))
         elif name == "judged at a time":
             columns.append(np.minimum(points["judged"].to_numpy(float), BLOCK))
+        elif name == "pairs at a time":
+            columns.append(np.minimum((points["runs"] * (points["runs"] - 1) / 2).to_numpy(float), SIGNS / len(measures())))
         elif name == "pairs":
             columns.append((points["runs"] * (points["runs"] - 1) / 2).to_numpy(float))
         else:

@@ -13,7 +13,8 @@ What was tried against the program, how many times, and what came of it: {faults
 {lost}.
 
 The tests count. They write the tables in `results/reliability/`, and `./run python scripts/update_reliability.py` writes
-this page from those. A test that finds something lost, or an error without a name, fails, and leaves no row.
+this page from those. A row is that of the last time that all went well: a test that finds something lost, or an error
+without a name, fails.
 """
 PARTS = {
     "cluster": (
@@ -25,7 +26,7 @@ PARTS = {
         "Downloads that go wrong",
         "`tests/test_sources.py`, against a local server, in every run of the tests",
     ),
-    "hostile": ("Hostile words", "`tests/test_report.py`, `tests/test_clicks.py`, in every run of the tests"),
+    "hostile": ("Hostile words", "`tests/test_report.py`, `tests/test_report_page.py`, `tests/test_clicks.py`, in every run of the tests"),
     "fuzzing": (
         "Readers fed with nonsense",
         "`tests/fuzz/campaign.py`: a coverage-guided fuzzer (atheris) on every reader of files from outside. Findings are "

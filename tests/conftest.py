@@ -53,22 +53,33 @@ def _the_one(mirror: Path, pattern: str) -> Path:
 
 
 TRIED: pytest.StashKey[Counter] = pytest.StashKey()
+LEFT_OUT: pytest.StashKey[set] = pytest.StashKey()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     """Count the tests that pass of those marked ``tried(part, what, outcome)``, with each of their parameters."""
     report = yield
+    marks = [one.args for one in item.iter_markers("tried")]
     if report.when == "call" and report.passed:
-        counts = item.config.stash.setdefault(TRIED, Counter())
-        counts.update(one.args for one in item.iter_markers("tried"))
+        item.config.stash.setdefault(TRIED, Counter()).update(marks)
+    elif not report.passed:
+        item.config.stash.setdefault(LEFT_OUT, set()).update(marks)
     return report
 
 
-def pytest_sessionfinish(session, exitstatus):
-    """Keep the counts, but for a selection of tests, which would count too few, and for a failure."""
-    option = session.config.option
-    if exitstatus or option.keyword or option.markexpr or any("::" in one for one in session.config.args):
+def pytest_deselected(items):
+    for item in items:
+        marks = [one.args for one in item.iter_markers("tried")]
+        item.config.stash.setdefault(LEFT_OUT, set()).update(marks)
+
+
+def pytest_sessionfinish(session):
+    """Keep the counts of what was tried in full: not where a test failed, was skipped, or was not asked for."""
+    if any("::" in one for one in session.config.args):
         return
-    for (part, what, outcome), times in session.config.stash.get(TRIED, Counter()).items():
-        record(part, [(what, times, outcome)])
+    left_out = session.config.stash.get(LEFT_OUT, set())
+    for mark, times in session.config.stash.get(TRIED, Counter()).items():
+        if mark not in left_out:
+            part, what, outcome = mark
+            record(part, [(what, times, outcome)])

@@ -45,7 +45,7 @@ def small_copy(folder: Path) -> Path:
 
 def variables(**more: str) -> dict[str, str]:
     """The environment for ./run: that of this test, without what would lead it elsewhere."""
-    left_out = ("WALKEVAL_", "TREC_", "IR_DATASETS_", "SLURM_", "SNAKEMAKE_", "PYTEST_")
+    left_out = ("WALKEVAL_", "TREC_", "IR_DATASETS_", "SLURM", "SBATCH", "SRUN", "SNAKEMAKE_", "PYTEST_")
     return {key: value for key, value in os.environ.items() if not key.startswith(left_out)} | more
 
 

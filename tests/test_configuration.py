@@ -116,7 +116,7 @@ def test_an_empty_file_has_no_keys(tmp_path):
         ("tau: a\nkind: real\ntau: b\n", "mine.yaml:3: not valid YAML: key 'tau' is given twice, first in line 1"),
         ("title: \x07\n", "mine.yaml: not valid YAML: it holds a character that YAML does not allow"),
         ("- tau\n- b\n", "mine.yaml: must be a list of lines 'key: value'"),
-        ("!!python/object/apply:os.getcwd []\n", "mine.yaml:1: not valid YAML: could not determine a constructor"),
+        ("!!python/object/apply:os.getcwd []\n", "mine.yaml:1: not valid YAML: tags (!name) are not accepted"),
     ],
 )
 def test_what_is_not_a_configuration_is_refused_with_its_line(tmp_path, text, message):
@@ -236,6 +236,16 @@ def test_the_command_writes_the_folders_of_results_and_data(tmp_path, capsys):
     assert capsys.readouterr() == ("there/mine\ndata/mine\n", "")
     assert main([str(SCHEMA_PATH), str(path), "edition=mine", "results=elsewhere", "data=/there", "measures=[AP]"]) == 0
     assert capsys.readouterr() == ("elsewhere/mine\n/there/mine\n", "")
+
+
+@pytest.mark.parametrize("value", ["2020-99-99", "!!bool x", "[", '"\\ud800"'])
+def test_a_value_that_is_none_is_told_in_one_sentence(tmp_path, capsys, value):
+    path = write(tmp_path, "kind: real\n")
+    assert main([str(SCHEMA_PATH), str(path), "edition=mine", f"title={value}"]) == 1
+    output, message = capsys.readouterr()
+    assert output == ""
+    assert message.startswith("title on the command line:1: not valid YAML: ") or "line: not valid YAML" in message
+    assert message.count("\n") == 1
 
 
 def test_the_command_writes_the_mistakes_and_nothing_else(tmp_path, capsys):

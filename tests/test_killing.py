@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import random
 import shutil
@@ -94,6 +95,79 @@ def test_killed_at_random_moments_and_started_again_gives_the_same_bytes(tmp_pat
     assert differing(finish(process[0], repository), expected) == []
     outcome = f"results never half-written; all {len(expected)} files the same bytes whenever a run could finish"
     record("killing", [("kill -9 of a run with all its jobs at a random moment, then run again", kills, outcome)])
+
+
+def is_held(lock: Path) -> bool:
+    """Whether a process holds a lock."""
+    if not lock.exists():
+        return False
+    with lock.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+def jobs_of(repository: Path) -> list[int]:
+    """The processes that run a script of a rule in this copy."""
+    found = []
+    for one in Path("/proc").iterdir():
+        try:
+            words = (one / "cmdline").read_bytes() if one.name.isdigit() else b""
+        except OSError:
+            continue
+        if f"{repository}/.snakemake/scripts/".encode() in words and not words.startswith((b"/bin/", b"/usr/bin/bash")):
+            found.append(int(one.name))
+    return found
+
+
+def test_jobs_that_outlive_their_run_are_waited_for(tmp_path, tmp_path_factory, process):
+    """As when only the run is killed, for its memory or by hand: its jobs go on, and nothing is written twice."""
+    expected, _ = undisturbed(tmp_path_factory.getbasetemp())
+    repository = small_copy(tmp_path / "a copy")
+    process[:] = [start(repository, repository)]
+    end = time.monotonic() + PATIENCE
+    while not is_held(repository / ".snakemake" / "walkeval-jobs.lock"):
+        assert process[0].poll() is None and time.monotonic() < end, "no job is at work"
+        time.sleep(0.01)
+    jobs = jobs_of(repository)
+    for job in jobs:
+        os.kill(job, signal.SIGSTOP)  # so that it cannot end before the next run looks
+    assert is_held(repository / ".snakemake" / "walkeval-jobs.lock"), "the job has ended in this moment"
+    runs = [process[0].pid, *children(process[0].pid)]
+    for one in reversed(runs):
+        if one not in jobs_of(repository):
+            os.kill(one, signal.SIGKILL)
+    process[0].wait()
+    refused = subprocess.run(
+        [str(repository / "run"), EDITION, "--quiet"], env=variables(), text=True, capture_output=True, timeout=PATIENCE
+    )
+    for job in jobs:
+        os.kill(job, signal.SIGCONT)
+    assert refused.returncode == 1
+    assert refused.stderr.endswith("still at work: wait for them to end, then start again\n")
+    while jobs_of(repository):
+        assert time.monotonic() < end, "a job does not end"
+        time.sleep(0.05)
+    process[:] = [start(repository, repository)]
+    assert differing(finish(process[0], repository), expected) == []
+    record(
+        "killing",
+        [
+            (
+                "kill -9 of a run alone, its jobs left at work, then run again",
+                1,
+                "refused until they have ended; then the same bytes",
+            )
+        ],
+    )
+
+
+def children(process: int) -> list[int]:
+    """The processes that a process started, and those that they started."""
+    found = [int(one) for one in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+    return found + [each for one in found for each in children(one)]
 
 
 def test_two_runs_at_once_do_not_meet(tmp_path, process):

@@ -550,6 +550,8 @@ def test_claims_about_own_runs_are_shown_after_them(folder):
     headings = re.findall(r"<h2[^>]*>(.*?)</h2>", seen.source)
     assert headings[0] == "Systems" and headings[-1] == "All verdicts" and "At a glance" in headings
     assert "2 published numbers, formulas and statements of 2 papers: 1 reproduced, 1 differs." in seen.words
+    assert "Nothing here is compared with a paper" not in seen.words
+    assert "What the papers say is audited without these runs" in seen.words
     assert SCRIPT in seen.source
 
 

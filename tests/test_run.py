@@ -32,7 +32,7 @@ esac
   printf ' [%s]' "$@"
   printf '\\n'
 }} >>"{record}"
-[ -f "{record}.reason" ] && mkdir -p data/demo && cp "{record}.reason" data/demo/failures.txt
+[ -f "{record}.reason" ] && mkdir -p data/demo/failures && cp "{record}.reason" data/demo/failures/judge.log
 [ -f "{record}.fail" ] && exit "$(cat "{record}.fail")"
 exit 0
 """
@@ -206,19 +206,62 @@ def test_the_folder_of_the_results_is_that_of_the_edition(repository, record):
     assert calls(record)[-1] == "[scripts/summarize.py] [there/mine]"
 
 
+def test_an_audit_with_a_mistake_runs_nothing(repository, record):
+    result = call(repository / "run", "audit", "demo", "replicate=3", cwd=repository)
+    assert result.returncode == 1
+    assert "did you mean 'replicates'?" in result.stderr
+    assert not record.exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "orphan"),
+    [
+        ("7|rule_pools_score_pools|{root}", True),
+        ("7|rule_pools_score_pools|{root}/elsewhere", False),
+        ("7|(null)|{root}", False),  # somebody's notebook
+        ("8|rule_pools_score_pools|{root}", False),  # the job that this runs in
+    ],
+)
+def test_jobs_of_a_killed_run_on_a_cluster_are_waited_for(repository, record, tmp_path, line, orphan):
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    squeue = programs / "squeue"
+    squeue.write_text(f"#!/bin/sh\necho '{line.format(root=repository)}'\n")
+    squeue.chmod(0o755)
+    path = f"{programs}{os.pathsep}{os.environ['PATH']}"
+    result = call(repository / "run", cwd=repository, PATH=path, SLURM_JOB_ID="8")
+    assert result.returncode == orphan
+    assert result.stderr.endswith("end them with scancel 7\n") == orphan
+    assert record.exists() != orphan
+
+
+@pytest.mark.parametrize("code", [71, 1])
+def test_a_file_system_without_locks_is_no_obstacle(repository, record, tmp_path, code):
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "flock").write_text(f"#!/bin/sh\necho 'flock: not implemented' >&2\nexit {code}\n")
+    (programs / "flock").chmod(0o755)
+    locks = repository / ".snakemake" / "locks"
+    locks.mkdir(parents=True)
+    (locks / "0.output.lock").touch()
+    result = call(repository / "run", cwd=repository, PATH=f"{programs}{os.pathsep}{os.environ['PATH']}")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert list(locks.iterdir()), "of whom this lock is, nobody knows"
+
+
 def test_the_reason_of_a_failure_is_the_last_word(repository, record):
-    (repository / "data" / "demo").mkdir(parents=True)
-    failures = repository / "data" / "demo" / "failures.txt"
-    failures.write_text("judge: of an earlier run\n")
+    failures = repository / "data" / "demo" / "failures"
+    failures.mkdir(parents=True)
+    (failures / "score.log").write_text("score_collection: of an earlier run\n")
     Path(f"{record}.fail").write_text("1")
     assert call(repository / "run", cwd=repository).stderr == ""
     Path(f"{record}.reason").write_text("judge_collection: runs/a.txt: line 3: a reason\n")
     result = call(repository / "run", cwd=repository)
     assert result.returncode == 1
     assert result.stderr == "run: judge_collection: runs/a.txt: line 3: a reason\n"
-    failures.unlink()
+    (failures / "score.log").write_text("score_collection: of an earlier run\n")
     assert call(repository / "run", "demo", "-n", cwd=repository).returncode == 1
-    assert failures.exists(), "a dry run removes nothing"
+    assert (failures / "score.log").exists(), "a dry run removes nothing"
 
 
 def test_a_mistake_in_the_configuration_is_one_sentence_and_nothing_runs(repository, record):

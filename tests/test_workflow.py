@@ -110,7 +110,7 @@ kind: synthetic
 synthetic: config/small synthetic.yaml
 collections: [alpha, beta]
 measures: {FEW}
-replicates: 1
+replicates: 2
 pool_rates: [50]
 bootstrap: 10
 click_sessions: 100
@@ -157,13 +157,16 @@ def test_a_second_run_does_nothing(tiny):
     assert files(tiny / "results") == before
 
 
-def test_cores_hash_seed_locale_and_folders_do_not_show(tiny):
+def test_cores_hash_seed_locale_folders_and_shards_do_not_show(tiny):
     others = {"PYTHONHASHSEED": "2", "LC_ALL": "C.UTF-8", "TZ": "Asia/Tokyo"}
-    result = snakemake(tiny, "tiny", "data=other data", "results=other results", "shard=3", cores=1, **others)
+    places = ["data=other data", "results=other results", "shard=1", "bootstrap_shard=3"]
+    result = snakemake(tiny, "tiny", *places, cores=1, **others)
     assert result.returncode == 0, result.stdout
     here, there = files(tiny / "results" / "tiny"), files(tiny / "other results" / "tiny")
     assert here.keys() == there.keys()
     assert [name for name in here if here[name] != there[name]] == []
+    assert {one.name for one in (tiny / "other data" / "tiny" / "pools" / "alpha").iterdir()} == {"0.npz", "1.npz"}
+    assert len(list((tiny / "other data" / "tiny" / "samples" / "alpha").iterdir())) == 4
 
 
 def test_results_that_were_removed_are_published_again(tiny):
@@ -323,7 +326,10 @@ def test_a_malformed_run_stops_the_edition_with_file_and_line_and_leaves_results
     assert result.returncode != 0
     sentence = "my runs/ordinary/007.txt:6: score 'high' is not a number\n"
     assert f"\n{sentence}" in result.stdout
-    assert (mine / "data" / "mine" / "failures.txt").read_text() == f"judge_collection: {sentence}"
+    failures = mine / "data" / "mine" / "failures"
+    assert {one.name: one.read_text() for one in failures.iterdir()} == {
+        "judge_collection-ordinary.log": f"judge_collection: {sentence}"
+    }
     assert "Traceback" not in result.stdout
     assert files(mine / "results") == {"mine/table.tsv": b"of an earlier run\n"}
     assert not (mine / "data" / "mine" / "judged" / "ordinary.npz").exists(), "a judged collection of bad runs"

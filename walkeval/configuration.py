@@ -21,7 +21,7 @@ import yaml
 
 from walkeval.errors import InputError, ParameterError, WalkevalError, did_you_mean
 from walkeval.measures import parse_measure
-from walkeval.yaml_files import read_text, read_yaml
+from walkeval.yaml_files import parse_yaml, read_text, read_yaml
 
 
 def check(configuration: dict[str, Any], schema: dict[str, Any], path: str | Path) -> dict[str, Any]:
@@ -66,8 +66,8 @@ def read_words(value: Any, schema: dict[str, Any]) -> Any:
         return [read_words(one, schema.get("items", {})) for one in value]
     types = schema.get("type", "string")
     if isinstance(value, str) and ("string" not in types or (value == "null" and "null" in types)):
-        with suppress(yaml.YAMLError):
-            return yaml.safe_load(value)
+        with suppress(InputError):
+            return parse_yaml(value, "the command line")
     return value
 
 
@@ -213,9 +213,9 @@ def main(arguments: Sequence[str]) -> int:
         configuration = read_yaml(path)
         for setting in settings:
             key, _, value = setting.partition("=")
-            configuration[key] = yaml.safe_load(value)
+            configuration[key] = parse_yaml(value, f"{key} on the command line")
         checked = check(configuration, json.loads(read_text(schema_path)), path)
-    except (WalkevalError, yaml.YAMLError) as error:
+    except WalkevalError as error:
         sys.stderr.write(f"{error}\n")
         return 1
     sys.stdout.write("".join(f"{checked[folder]}/{checked['edition']}\n" for folder in ("results", "data")))

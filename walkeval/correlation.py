@@ -143,14 +143,15 @@ def bootstrap_taus(
         return taus
     # A product of matrices may differ in its last bits with the number of its rows. So a sample is always computed in
     # the same company, and the result does not depend on how the samples are divided among jobs.
-    start, stop = samples.start // _COMPANY * _COMPANY, -(-samples.stop // _COMPANY) * _COMPANY
-    draws = generator(f"bootstrap/{name}").integers(topics, size=(stop, topics))[start:]
-    for place in range(0, stop - start, _COMPANY):
-        weight = np.zeros((_COMPANY, topics))
-        np.add.at(weight, (np.arange(_COMPANY)[:, None], draws[place : place + _COMPANY]), 1.0)
-        means = np.einsum("mrt,st->smr", scores, weight, optimize=True) / topics
-        begin = start + place
+    numbers = generator(f"bootstrap/{name}")
+    for begin in range(0, samples.stop, _COMPANY):
+        draws = numbers.integers(topics, size=(_COMPANY, topics))
         wanted = range(max(begin, samples.start), min(begin + _COMPANY, samples.stop))
+        if not len(wanted):
+            continue  # of an earlier shard: drawn only to get to those of this one, which costs next to nothing
+        weight = np.zeros((_COMPANY, topics))
+        np.add.at(weight, (np.arange(_COMPANY)[:, None], draws), 1.0)
+        means = np.einsum("mrt,st->smr", scores, weight, optimize=True) / topics
         tau = tau_matrix(means[wanted.start - begin : wanted.stop - begin], variant, decimals)
         taus[wanted.start - samples.start : wanted.stop - samples.start] = tau[:, first, second]
     return taus

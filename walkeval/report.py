@@ -35,7 +35,7 @@ from walkeval.tables import escape_markdown, markdown
 PACKAGES = ("ir-datasets", "matplotlib", "numpy", "pandas", "scipy", "snakemake")
 _MEASURES_IN_SHORT = 5
 """Measures that the ranking of systems in Markdown shows."""
-_OWN = ("data", "mirror", "network", "results", "shard")
+_OWN = ("data", "mirror", "network", "results", "shard", "bootstrap_shard")
 """Keys of the config that say where things are on one machine and how it works, which is nobody else's concern."""
 
 
@@ -152,7 +152,7 @@ def write_page(
     is_audit = bool(verdicts) or not only_own
     if only_own:
         of_papers = sections.own_papers(artefacts, own, audited)
-        about_papers = [("papers", "The papers", sections.aside(artefacts))]
+        about_papers = [("papers", "The papers", sections.aside(artefacts, bool(verdicts)))]
     else:
         of_papers = sections.papers(artefacts, counts, evidence, audited)
         about_papers = [

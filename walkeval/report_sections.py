@@ -285,12 +285,12 @@ def own_papers(artefacts: Artefacts, own: Sequence[Evidence], audited: Mapping[s
     return result
 
 
-def aside(artefacts: Artefacts) -> str:
-    """Where the audit of the papers is, on a page that is about something else."""
+def aside(artefacts: Artefacts, is_audit: bool) -> str:
+    """Where the audit of the papers is, on a page that is about something else, whether it audits claims of its own or not."""
     if "audit/verdicts.tsv" not in artefacts.names:
         return ""
     return (
-        "<p>Nothing here is compared with a paper. What the papers say is audited without these runs: "
+        f"<p>{'' if is_audit else 'Nothing here is compared with a paper. '}What the papers say is audited without these runs: "
         f"{file_link('audit/verdicts.tsv')} has a verdict for each of their claims, as far as it needs no data, and "
         "<code>./run paper</code> checks the rest on public data.</p>"
     )

@@ -12,7 +12,6 @@ import os
 import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -23,6 +22,7 @@ from walkeval.errors import InputError, ParameterError
 from walkeval.judging import JudgedCollection
 from walkeval.pools import downsample
 from walkeval.scoring import Scores, score_collection
+from walkeval.trec import whole_file
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,14 +37,11 @@ class PoolSummary:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to one file, whole or not at all."""
-        path = Path(path)
-        part = path.with_name(path.name + ".part")
-        with part.open("wb") as stream:
+        with whole_file(path) as stream:
             np.savez(
                 stream, measures=np.array(self.measures, dtype=str), rates=np.array(self.rates),
                 replicates=self.replicates, mean=self.mean, tau=self.tau,
             )  # fmt: skip
-        os.replace(part, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> PoolSummary:

@@ -6,7 +6,6 @@ import os
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from walkeval.errors import InputError
 from walkeval.judging import JudgedCollection
 from walkeval.measures import parse_measure
+from walkeval.trec import whole_file
 
 
 BLOCK = 3_000_000
@@ -39,9 +39,7 @@ class Scores:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to one file, whole or not at all."""
-        path = Path(path)
-        part = path.with_name(path.name + ".part")
-        with part.open("wb") as stream:
+        with whole_file(path) as stream:
             np.savez(
                 stream,
                 measures=np.array(self.measures, dtype=str),
@@ -49,7 +47,6 @@ class Scores:
                 topics=np.array(self.topics, dtype=str),
                 values=self.values,
             )
-        os.replace(part, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Scores:

@@ -185,11 +185,17 @@ def note_offers(
     its files were taken.
     """
     place = Path(path)
-    noted = place.read_text(encoding="utf-8").split() if place.exists() else []
-    offers = [one.id for one in sources if not cached_path(one, data).exists() and _mirrored(one, mirror)]
-    if not place.exists() or set(offers) - set(noted):
+    noted = set(place.read_text(encoding="utf-8").splitlines()) if place.exists() else set()
+    # With size and time: a file that was wrong, and was not taken, may have been mended.
+    offers = {
+        f"{one.id} {path.stat().st_size} {path.stat().st_mtime_ns}"
+        for one in sources
+        if not cached_path(one, data).exists()
+        for path, _ in _mirrored(one, mirror)
+    }
+    if not place.exists() or offers - noted:
         with atomic_write(place) as file:
-            file.write("".join(f"{one}\n" for one in sorted({*noted, *offers})).encode())
+            file.write("".join(f"{one}\n" for one in sorted(noted | offers)).encode())
 
 
 def _mirrored(source: Source, mirror: str | os.PathLike[str] | None) -> list[tuple[Path, bool]]:
@@ -289,9 +295,11 @@ def fetch(
     finally:
         stamps.save()
     return [
-        FetchResult(one.source, one.status, None, "neither in the cache nor in a mirror; the network was not asked")
-        if one.status == "missing" and not one.reason
-        else one
+        (
+            FetchResult(one.source, one.status, None, "neither in the cache nor in a mirror; the network was not asked")
+            if one.status == "missing" and not one.reason
+            else one
+        )
         for one in (results[source.id] for source in sources)
     ]
 

@@ -24,15 +24,19 @@ def read_text(path: str | Path) -> str:
 
 
 class _Loader(yaml.SafeLoader):
-    """Safe YAML that refuses a key given twice, of which YAML would silently keep the last, and references.
-
-    With references a file of a few lines can stand for gigabytes, or contain itself; no edition needs one.
+    """Safe YAML without what no edition needs: a key given twice, of which YAML would silently keep the last; references,
+    with which a few lines can stand for gigabytes or contain themselves; tags, which say what a value is; and halves of
+    characters, which cannot be written to a file.
     """
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
-            mark = self.peek_event().start_mark
-            raise yaml.composer.ComposerError(None, None, "references (*name) are not accepted", mark)
+        event = self.peek_event()
+        if isinstance(event, yaml.AliasEvent):
+            raise yaml.composer.ComposerError(None, None, "references (*name) are not accepted", event.start_mark)
+        if event.tag is not None:
+            raise yaml.composer.ComposerError(None, None, "tags (!name) are not accepted", event.start_mark)
+        if isinstance(event, yaml.ScalarEvent) and any("\ud800" <= one <= "\udfff" for one in event.value):
+            raise yaml.composer.ComposerError(None, None, "half of a character", event.start_mark)
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
@@ -48,6 +52,23 @@ class _Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep=deep)
 
 
+def parse_yaml(text: str, path: str | Path) -> Any:
+    """What a text in YAML says; ``path`` is where it stands, for messages.
+
+    >>> parse_yaml("[90, 10]", "the command line")
+    [90, 10]
+    """
+    try:
+        return yaml.load(text, Loader=_Loader)  # noqa: S506 - a safe loader
+    except yaml.MarkedYAMLError as error:
+        line = None if error.problem_mark is None else error.problem_mark.line + 1
+        raise InputError(path, f"not valid YAML: {error.problem}", line) from None
+    except yaml.YAMLError:
+        raise InputError(path, "not valid YAML: it holds a character that YAML does not allow") from None
+    except (ValueError, RecursionError) as error:  # a date that is none, a number of many digits, a pit of brackets
+        raise InputError(path, f"not valid YAML: {error}") from None
+
+
 def read_yaml(path: str | Path) -> dict[str, Any]:
     """The keys and values of a YAML file, as they stand there; an empty file has none.
 
@@ -58,18 +79,7 @@ def read_yaml(path: str | Path) -> dict[str, Any]:
     ...     read_yaml(path)
     {'kind': 'real', 'collections': ['trec08']}
     """
-    try:
-        content = yaml.load(read_text(path), Loader=_Loader)  # noqa: S506 - a safe loader
-    except yaml.MarkedYAMLError as error:
-        line = None if error.problem_mark is None else error.problem_mark.line + 1
-        raise InputError(path, f"not valid YAML: {error.problem}", line) from None
-    except yaml.YAMLError:
-        raise InputError(path, "not valid YAML: it holds a character that YAML does not allow") from None
-    except (
-        ValueError,
-        RecursionError,
-    ) as error:  # a date that is none, a number of a thousand digits, a pit of brackets
-        raise InputError(path, f"not valid YAML: {error}") from None
+    content = parse_yaml(read_text(path), path)
     if content is None:
         return {}
     if not isinstance(content, dict):

@@ -6,8 +6,8 @@ this machine may already have is read or changed.
 
 from __future__ import annotations
 
-import getpass
 import os
+import pwd
 import secrets
 import shutil
 import signal
@@ -57,8 +57,8 @@ JobCompType=jobcomp/none
 # A finished job is shown for an hour: squeue is all that there is without an accounting database.
 MinJobAge=3600
 # A node that is silent for this long is down, and its jobs have failed.
-SlurmdTimeout=6
-MessageTimeout=3
+SlurmdTimeout=15
+MessageTimeout=5
 SlurmctldTimeout=30
 ReturnToService=2
 KillWait=2
@@ -135,7 +135,7 @@ class Cluster:
         """What a command of Slurm prints; nothing when it fails, as it does while the controller starts."""
         place = shutil.which(words[0], path=PLACES)
         done = subprocess.run(
-            [place, *words[1:]], env=os.environ | self.environment, capture_output=True, text=True, timeout=30
+            [place, *words[1:]], env=_outside() | self.environment, capture_output=True, text=True, timeout=30
         )
         return done.stdout if done.returncode == 0 else ""
 
@@ -200,7 +200,7 @@ class Cluster:
         text = CONFIGURATION.format(
             host=socket.gethostname(),
             ports=ports,
-            user=getpass.getuser(),
+            user=pwd.getpwuid(os.getuid()).pw_name,
             folder=self.folder,
             nodes=nodes,
             names=",".join(NODES),
@@ -217,7 +217,7 @@ class Cluster:
         with (self.folder / f"{name or program}.out.log").open("ab") as output:
             self._daemons[name or program] = subprocess.Popen(
                 [shutil.which(program, path=PLACES), *options],
-                env=os.environ | self.environment,
+                env=_outside() | self.environment,
                 cwd=self.folder,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
@@ -241,6 +241,11 @@ class Cluster:
 
 
 _MUNGE = (("key-file", "key"), ("socket", "socket"), ("pid-file", "pid"), ("log-file", "log"), ("seed-file", "seed"))
+
+
+def _outside() -> dict[str, str]:
+    """The variables of this process, without those of a Slurm job that it may run in."""
+    return {key: value for key, value in os.environ.items() if not key.startswith(("SLURM", "SBATCH", "SRUN"))}
 
 
 def _free_ports(count: int) -> list[int]:

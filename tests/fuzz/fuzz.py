@@ -13,7 +13,7 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["walkeval"]):
-    sys.path.insert(0, str(Path(__file__).parent))
+    sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).resolve().parents[2])]
     from targets import SEEDS, TARGETS
 
     from walkeval.errors import WalkevalError

@@ -140,6 +140,7 @@ SEEDS: dict[str, list[bytes]] = {
     "claims": [b"claim\tpaper\twhere\twhat\tprinted\tkind\tneeds\na/b\tp\tw\tx\t0.5|0.6\ttau\tnothing\n"],
     "edition": [
         b"title: mine\nkind: real\ncollections: [trec08]\nreplicates: 3\n",
+        b'title: !!bool x\nkind: !!int 3\ntau: &a "\\u20ac"\norder: *a\n',
         b'title: tiny\nkind: synthetic\nsynthetic: s.yaml\ncollections: [alpha, beta]\nmeasures: ["AP", "P@10", \'MP(model="GL_OR_ID")\']\n'
         b"pool_rates: [90, 50]\nbootstrap: 10\nclick_sessions: 100\ntau: b\norder: trec_eval9\nrounding: 4\n",
     ],

@@ -39,6 +39,7 @@ from walkeval.errors import EvidenceError, InputError, UnknownNameError
 from walkeval.papers.sigir2014 import table4
 from walkeval.sources import Source, fetch
 from walkeval.tables import read_table, write_everywhere, write_table
+from walkeval.trec import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -207,11 +208,8 @@ class LogStatistics:
         }
         arrays = {name: value for name, value in counters.items() if isinstance(value, np.ndarray)}
         arrays |= {f"query_{one.name}": getattr(self.holding, one.name) for one in fields(self.holding)}
-        path = Path(path)
-        part = path.with_name(path.name + ".part")
-        with part.open("wb") as stream:
+        with whole_file(path) as stream:
             np.savez(stream, facts=np.array(json.dumps(facts)), **arrays)
-        os.replace(part, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> LogStatistics:
