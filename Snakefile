@@ -45,3 +45,9 @@ rule all:
 rule fetch:
     input:
         expand(work("collections/{collection}/evidence.json"), collection=config["collections"]),
+
+
+# Results depend on the code of the library as they do on the scripts, of whose changes Snakemake knows by itself.
+for one in workflow.rules:
+    if one.script:
+        one.set_params(code=code_digest(ROOT / "scripts" / Path(one.script).name))

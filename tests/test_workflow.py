@@ -157,6 +157,18 @@ def test_a_second_run_does_nothing(tiny):
     assert files(tiny / "results") == before
 
 
+def test_a_change_of_the_library_starts_the_work_that_stands_on_it(tiny, tmp_path):
+    shutil.copytree(ROOT / "walkeval", tmp_path / "walkeval", ignore=shutil.ignore_patterns("__pycache__"))
+    result = snakemake(tiny, "tiny", options=("--dry-run",), PYTHONPATH=str(tmp_path))
+    assert "Nothing to be done" in result.stdout
+    with (tmp_path / "walkeval" / "papers" / "sigir1988.py").open("a") as file:
+        file.write("# a word\n")
+    result = snakemake(tiny, "tiny", options=("--dry-run",), PYTHONPATH=str(tmp_path))
+    again = set(started(result))
+    assert {"reproduce_sigir1988", "audit_claims", "publish_results"} <= again
+    assert not {"generate_collection", "score_pools", "reproduce_ictir2020"} & again
+
+
 def test_cores_hash_seed_locale_folders_and_shards_do_not_show(tiny):
     others = {"PYTHONHASHSEED": "2", "LC_ALL": "C.UTF-8", "TZ": "Asia/Tokyo"}
     places = ["data=other data", "results=other results", "shard=1", "bootstrap_shard=3"]

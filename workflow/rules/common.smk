@@ -3,6 +3,7 @@ import hashlib
 import json
 from pathlib import Path
 
+from walkeval.code import code_digest
 from walkeval.configuration import check, read_words
 from walkeval.datasets import read_collection
 from walkeval.gathering import own_files
