@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 from cluster.slurm import Cluster, missing_programs, wait_until
+from processes import read
 from reliability import record
 from small_edition import PATIENCE, ROOT, results, small_copy, undisturbed, variables
 
@@ -132,7 +133,9 @@ class Run:
             def working(job=job):
                 if self.state(job.id) != "RUNNING":
                     return True
-                return [one for one in self.cluster.processes_of(job.id) if b"/.snakemake/scripts/" in _command(one)]
+                return [
+                    one for one in self.cluster.processes_of(job.id) if b"/.snakemake/scripts/" in read(one, "cmdline")
+                ]
 
             scripts = wait_until(working, f"a script in job {job.id}", PATIENCE, pause=0.05)
             if scripts is not True and all(_stop(one) for one in scripts):
@@ -148,14 +151,8 @@ def _stop(process: int) -> bool:
         os.kill(process, signal.SIGSTOP)
     except ProcessLookupError:
         return False
-    return b"\nState:\tZ" not in Path(f"/proc/{process}/status").read_bytes()
-
-
-def _command(process: int) -> bytes:
-    try:
-        return Path(f"/proc/{process}/cmdline").read_bytes()
-    except OSError:
-        return b""
+    status = read(process, "status")
+    return bool(status) and b"\nState:\tZ" not in status
 
 
 @pytest.mark.cluster

@@ -58,7 +58,6 @@ def test_what_is_imported_counts_and_nothing_else(package, tmp_path, changed, co
     with (package / changed).open("a") as file:
         file.write("# a word\n")
     assert (digest(script) != before) == counts
-    assert digest(tmp_path / "script.py") == digest(script)
 
 
 @pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: path.relative_to(PACKAGE).as_posix())

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from processes import descendants, everything, read
 from reliability import record
 from small_edition import EDITION, PATIENCE, results, small_copy, undisturbed, variables
 
@@ -110,16 +111,12 @@ def is_held(lock: Path) -> bool:
 
 
 def jobs_of(repository: Path) -> list[int]:
-    """The processes that run a script of a rule in this copy."""
-    found = []
-    for one in Path("/proc").iterdir():
-        try:
-            words = (one / "cmdline").read_bytes() if one.name.isdigit() else b""
-        except OSError:
-            continue
-        if f"{repository}/.snakemake/scripts/".encode() in words and not words.startswith((b"/bin/", b"/usr/bin/bash")):
-            found.append(int(one.name))
-    return found
+    """The processes that run a script of a rule in this copy, without the shells around them."""
+    scripts = f"{repository}/.snakemake/scripts/".encode()
+    words = {one: read(one, "cmdline") for one in everything()}
+    return [
+        one for one, each in words.items() if scripts in each and not each.split(b"\0")[0].endswith((b"/sh", b"/bash"))
+    ]
 
 
 def test_jobs_that_outlive_their_run_are_waited_for(tmp_path, tmp_path_factory, process):
@@ -135,7 +132,7 @@ def test_jobs_that_outlive_their_run_are_waited_for(tmp_path, tmp_path_factory, 
     for job in jobs:
         os.kill(job, signal.SIGSTOP)  # so that it cannot end before the next run looks
     assert is_held(repository / ".snakemake" / "walkeval-jobs.lock"), "the job has ended in this moment"
-    runs = [process[0].pid, *children(process[0].pid)]
+    runs = [process[0].pid, *descendants(process[0].pid)]
     for one in reversed(runs):
         if one not in jobs_of(repository):
             os.kill(one, signal.SIGKILL)
@@ -162,12 +159,6 @@ def test_jobs_that_outlive_their_run_are_waited_for(tmp_path, tmp_path_factory, 
             )
         ],
     )
-
-
-def children(process: int) -> list[int]:
-    """The processes that a process started, and those that they started."""
-    found = [int(one) for one in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
-    return found + [each for one in found for each in children(one)]
 
 
 def test_two_runs_at_once_do_not_meet(tmp_path, process):

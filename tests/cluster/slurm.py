@@ -17,6 +17,8 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from processes import descendants, everything, kill, read, variable
+
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "sinfo", "scancel", "scontrol", "srun")
 PLACES = f"{os.environ.get('PATH', '')}:/usr/local/sbin:/usr/sbin:/sbin"
 """Daemons are often not in the PATH of a user."""
@@ -152,8 +154,8 @@ class Cluster:
 
     def processes_of(self, job: str) -> list[int]:
         """The processes of a job, the innermost last; without those of Slurm itself."""
-        found = [one for one in self.processes() if _variable(one, "SLURM_JOB_ID") == job]
-        return sorted(one for one in found if not _read(one, "cmdline").startswith(b"slurmstepd"))
+        found = [one for one in self.processes() if variable(one, "SLURM_JOB_ID") == job]
+        return sorted(one for one in found if not read(one, "cmdline").startswith(b"slurmstepd"))
 
     def start_node(self, node: str) -> None:
         """Start the daemon of a node, or start it again."""
@@ -165,12 +167,12 @@ class Cluster:
         daemon = self._daemons.pop(node)
         # The daemon is stopped first, so that it cannot report the end of a job.
         daemon.send_signal(signal.SIGSTOP)
-        for process in _descendants(daemon.pid):
-            _kill(process)
+        for process in descendants(daemon.pid):
+            kill(process)
         # Slurm puts each step into a process of its own, outside of the tree of its daemon.
         for process in self.processes():
-            if _variable(process, "SLURMD_NODENAME") == node or _is_step_of(process, node, self.folder):
-                _kill(process)
+            if variable(process, "SLURMD_NODENAME") == node or _is_step_of(process, node, self.folder):
+                kill(process)
         daemon.kill()
         daemon.wait()
 
@@ -232,12 +234,11 @@ class Cluster:
             daemon.wait()
         self._daemons.clear()
         # A process may start another while this looks around.
-        wait_until(lambda: not [_kill(one) for one in self.processes()], "the end of all processes of the cluster")
+        wait_until(lambda: not [kill(one) for one in self.processes()], "the end of all processes of the cluster")
 
     def processes(self) -> list[int]:
         """All processes that inherited the mark, but for this one."""
-        every = (int(one.name) for one in Path("/proc").iterdir() if one.name.isdigit())
-        return [one for one in every if one != os.getpid() and _variable(one, MARK) == str(self.folder)]
+        return [one for one in everything() if one != os.getpid() and variable(one, MARK) == str(self.folder)]
 
 
 _MUNGE = (("key-file", "key"), ("socket", "socket"), ("pid-file", "pid"), ("log-file", "log"), ("seed-file", "seed"))
@@ -258,50 +259,12 @@ def _free_ports(count: int) -> list[int]:
     return ports
 
 
-def _read(process: int, name: str) -> bytes:
-    try:
-        return Path(f"/proc/{process}/{name}").read_bytes()
-    except OSError:  # it has ended, or is not ours
-        return b""
-
-
-def _variable(process: int, name: str) -> str:
-    for one in _read(process, "environ").split(b"\0"):
-        key, _, value = one.partition(b"=")
-        if key == name.encode():
-            return value.decode(errors="replace")
-    return ""
-
-
 def _is_step_of(process: int, node: str, folder: Path) -> bool:
     """Whether this is Slurm's own process for a step on a node: it holds a file of that node's spool or log open."""
-    if not _read(process, "cmdline").startswith(b"slurmstepd"):
+    if not read(process, "cmdline").startswith(b"slurmstepd"):
         return False
     try:
         places = [os.readlink(one) for one in Path(f"/proc/{process}/fd").iterdir()]
     except OSError:
         return False
     return any(one.startswith((f"{folder}/spool-{node}/", f"{folder}/slurmd-{node}.log")) for one in places)
-
-
-def _descendants(process: int) -> list[int]:
-    parents: dict[int, list[int]] = {}
-    for one in Path("/proc").iterdir():
-        if one.name.isdigit():
-            fields = _read(int(one.name), "stat").rpartition(b")")[2].split()
-            if fields:
-                parents.setdefault(int(fields[1]), []).append(int(one.name))
-    found, waiting = [], [process]
-    while waiting:
-        children = parents.get(waiting.pop(), [])
-        found += children
-        waiting += children
-    return found
-
-
-def _kill(process: int) -> bool:
-    try:
-        os.kill(process, signal.SIGKILL)
-    except ProcessLookupError:
-        return False
-    return True
