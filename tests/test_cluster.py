@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -73,6 +74,8 @@ def cluster():
     missing = missing_programs()
     if missing:
         pytest.skip(f"Slurm is not installed: {', '.join(missing)} not found")
+    if " " in sys.executable:
+        pytest.skip("jobs on a cluster need an environment in a path without spaces (docs/cluster.md)")
     # A short name without spaces: the path of a socket has at most 107 bytes, and slurm.conf knows no quotes.
     with tempfile.TemporaryDirectory(prefix="walkeval-", dir="/tmp", ignore_cleanup_errors=True) as folder:
         with Cluster(Path(folder)) as started:

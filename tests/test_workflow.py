@@ -40,8 +40,10 @@ def run(*command: str | Path, cwd: Path, **variables: str) -> subprocess.Complet
 def snakemake(
     repository: Path, edition: str, *settings: str, cores: int = 2, options: tuple[str, ...] = (), **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run an edition as ./run does."""
-    command = [sys.executable, "-m", "snakemake", "--configfile", f"config/{edition}.yaml"]
+    """Run an edition as ./run does, also where the path of Python has a space, which Snakemake does not quote."""
+    program = 'import sys; from snakemake.cli import main; sys.executable = "python"; main()'
+    variables = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"} | variables
+    command = [sys.executable, "-c", program, "--configfile", f"config/{edition}.yaml"]
     command += ["--config", f"edition={edition}", *settings, "--cores", str(cores), "--show-failed-logs", *options]
     return run(*command, cwd=repository, **variables)
 
